@@ -1,8 +1,9 @@
-"""Range reads of a table whose rows neither come nor go: judged as reads of their rows, and only then."""
+"""Range reads are judged as reads of every key between their bounds, shown or left out."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,14 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isoscope import checkers
+from isoscope._native import itemised as itemised_columns
+from isoscope.explain import message
 from isoscope.history import Initial, Operation, OperationKind, Range, Status, Transaction
 from isoscope.recorder import build
 from isoscope.verdict import Outcome
+from tests.range_histories import changed, explained, serial
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
 
 READ, WRITE, RANGE_READ = OperationKind.READ, OperationKind.WRITE, OperationKind.RANGE_READ
+INSERT, DELETE = OperationKind.INSERT, OperationKind.DELETE
 ZERO = Initial(value=0)
 
 
@@ -78,34 +83,148 @@ def test_the_report_says_so_and_counts_what_was_recorded() -> None:
     recorded = [transaction(1, Operation(kind=RANGE_READ, value=rows(0, 3, dict.fromkeys(range(4), 0))))]
     report = checkers.check(build(recorded, initial=ZERO))
     assert report.history["operations"] == 1
-    said = "1 range read is reads of the rows: none comes or goes, and every key in the range is shown"
+    said = "1 range read judged as reads of every key of the table between the bounds"
     assert said in report.assumptions
     assert report.verdicts
     assert {verdict.outcome for verdict in report.verdicts} == {Outcome.HOLDS}
 
 
+NIL = Initial(value=None)
+
+
+def ranged(low: object, high: object, *shown: tuple[object, object], **details: object) -> Operation:
+    return Operation(kind=RANGE_READ, value=Range(low=low, high=high, rows=shown), **details)  # type: ignore[arg-type]
+
+
+def outcomes(initial: Initial, *transactions: Transaction) -> dict[str, Outcome]:
+    return {v.level.value: v.outcome for v in checkers.check(build(transactions, initial=initial)).verdicts}
+
+
+def counts(initial: Initial, level: str, *transactions: Transaction) -> dict[str, int]:
+    [verdict] = checkers.check(build(transactions, initial=initial), [level]).verdicts
+    return dict(verdict.anomaly_counts)
+
+
+def inserted(key: object, value: object, **details: object) -> Operation:
+    return Operation(kind=INSERT, key=key, value=value, **details)  # type: ignore[arg-type]
+
+
+def test_two_inserts_that_do_not_see_each_other_are_a_phantom_and_break_no_level_of_items() -> None:
+    both = (
+        transaction(1, ranged(0, 9), inserted(1, 10)),
+        transaction(2, ranged(0, 9), inserted(2, 20)),
+    )
+    found = outcomes(NIL, *both)
+    assert found["serializable"] is Outcome.VIOLATED
+    assert found["repeatable-read"] is Outcome.HOLDS
+    assert found["snapshot-isolation"] is Outcome.HOLDS
+    assert counts(NIL, "serializable", *both)["phantom"] == 2
+
+
+def test_a_search_that_shows_half_of_two_inserts_breaks_parallel_snapshot_isolation_alone() -> None:
+    both = (
+        transaction(1, inserted(1, 10), inserted(2, 20)),
+        transaction(2, ranged(0, 9, (1, 10))),
+    )
+    found = outcomes(NIL, *both)
+    assert found["parallel-snapshot-isolation"] is Outcome.VIOLATED
+    assert found["consistent-view"] is Outcome.HOLDS
+    assert found["repeatable-read"] is Outcome.HOLDS
+    assert found["read-atomic"] is Outcome.VIOLATED
+
+
+def test_a_range_reads_only_keys_of_its_table() -> None:
+    one = transaction(1, inserted(1, 10, table="a"))
+    other = transaction(2, Operation(kind=READ, key=1, value=10, table="a"), ranged(0, 9, table="b"))
+    assert outcomes(NIL, one, other)["strong-session-serializable"] is Outcome.HOLDS
+    same = transaction(2, Operation(kind=READ, key=1, value=10, table="a"), ranged(0, 9, table="a"))
+    assert counts(NIL, "cut-isolation", one, same) == {"non-repeatable-read": 1}
+
+
 @pytest.mark.parametrize(
-    "another",
+    ("low", "high", "key", "is_between"),
     [
-        Operation(kind=OperationKind.INSERT, key=9, value=1),
-        Operation(kind=OperationKind.DELETE, key=1),
-        Operation(kind=RANGE_READ, value=Range(low=0, high=3, rows=((0, 0), (1, 0)))),
-        Operation(kind=RANGE_READ, value=Range(low=0, high=None, rows=())),
-        Operation(kind=RANGE_READ, value=Range(low=7, high=8, rows=()), predicate=":true"),
-        Operation(kind=RANGE_READ, value=Range(low=7, high=8, tombstones=((7, 0),))),
-        Operation(kind=READ, key="a", value=0),
-    ],
-    ids=[
-        "an insert",
-        "a delete",
-        "a row missing",
-        "an open bound",
-        "a predicate",
-        "a tombstone",
-        "a word as key",
+        (1, 3, 3, True),
+        (1, 3, 4, False),
+        (None, 3, -(10**30), True),
+        (1, None, 10**30, True),
+        (1, None, "1", False),
+        ("a", "c", "b", True),
+        ("a", "c", "é", False),
+        ("a", None, 1, False),
+        (1, "c", 2, False),
+        (None, None, 1.5, True),
+        (0, None, 1.5, False),
     ],
 )
-def test_where_rows_may_come_and_go_range_reads_stay_what_they_are(another: Operation) -> None:
-    whole = Operation(kind=RANGE_READ, value=rows(0, 3, dict.fromkeys(range(4), 0)))
-    report = checkers.check(build([transaction(1, whole), transaction(2, another)], initial=ZERO))
-    assert not any("reads of the rows" in assumption for assumption in report.assumptions)
+def test_bounds_are_of_one_kind(low: object, high: object, key: object, is_between: bool) -> None:  # noqa: FBT001 - a row
+    one = transaction(1, inserted(key, 10))
+    other = transaction(2, Operation(kind=READ, key=key, value=10), ranged(low, high))
+    broken = outcomes(NIL, one, other)["cut-isolation"] is Outcome.VIOLATED
+    assert broken is is_between
+
+
+def test_a_tombstone_shows_that_the_key_does_not_exist() -> None:
+    one = transaction(1, inserted(5, 10))
+    dead = Operation(kind=RANGE_READ, value=Range(low=8, high=9, tombstones=((5, 10),)))
+    found = outcomes(NIL, one, transaction(2, Operation(kind=READ, key=5, value=10), dead))
+    assert found["cut-isolation"] is Outcome.VIOLATED
+
+
+@pytest.mark.parametrize(
+    "unjudged",
+    [ranged(0.5, 3), ranged(0, 3, predicate="[:like x]")],
+    ids=["a bound that is no integer or text", "a predicate of unknown form"],
+)
+def test_what_is_not_judged_leaves_levels_unknown(unjudged: Operation) -> None:
+    found = outcomes(NIL, transaction(1, inserted(1, 10)), transaction(2, unjudged))
+    assert found["serializable"] is Outcome.UNKNOWN
+    assert found["cut-isolation"] is Outcome.UNKNOWN
+
+
+def test_too_many_reads_are_not_judged() -> None:
+    history = build([transaction(1, inserted(1, 1)), transaction(2, ranged(0, 9, (1, 1)))], initial=NIL)
+    assert itemised_columns(history.columns, most=1).excess == 2
+    assert itemised_columns(history.columns, most=2).excess is None
+
+
+def test_a_delete_by_one_of_several_transactions_is_a_choice() -> None:
+    transactions = (
+        transaction(1, inserted(1, 10)),
+        transaction(2, Operation(kind=DELETE, key=1), inserted(2, 20)),
+        transaction(3, Operation(kind=DELETE, key=1), inserted(3, 30)),
+        transaction(4, ranged(0, 9, (3, 30))),
+    )
+    found = outcomes(NIL, *transactions)
+    assert found["serializable"] is Outcome.HOLDS
+    assert found["causal"] is Outcome.HOLDS
+
+
+def test_the_counterexample_shows_the_range_read_as_it_was_recorded() -> None:
+    both = (transaction(1, ranged(0, 9), inserted(1, 10)), transaction(2, ranged(0, 9), inserted(2, 20)))
+    [verdict] = checkers.check(build(both, initial=NIL), ["serializable"]).verdicts
+    first = next(one for one in verdict.anomalies if one.name == "phantom")
+    assert [one.kind for one in first.participants[0].operations] == ["range-read", "insert"]
+    assert first.participants[0].matters == {0, 1}
+    assert message(first).startswith("T1 asked for rows 0 to 9 and did not see T2's insert of key 2")
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_what_a_serial_store_shows_satisfies_every_level(seed: int) -> None:
+    history = serial(Random(seed))
+    report = checkers.check(build(history.transactions, initial=history.initial))
+    wrong = [(v.level, v.reason, v.anomalies) for v in report.verdicts if v.outcome is not Outcome.HOLDS]
+    assert not wrong
+
+
+@pytest.mark.parametrize("seed", range(400))
+def test_a_changed_result_is_serializable_if_some_order_explains_it(seed: int) -> None:
+    rng = Random(seed)
+    history = serial(rng)
+    for _ in range(rng.randint(1, 2)):
+        history = changed(rng, history)
+    levels = ("serializable", "strong-session-serializable")
+    report = checkers.check(build(history.transactions, initial=history.initial), levels)
+    expected = [explained(history, with_sessions=with_sessions) for with_sessions in (False, True)]
+    found = [verdict.outcome for verdict in report.verdicts]
+    assert found == [Outcome.HOLDS if is_explained else Outcome.VIOLATED for is_explained in expected]

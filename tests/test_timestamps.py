@@ -110,7 +110,7 @@ def test_a_level_that_the_clock_leaves_open_may_be_violated_by_another_method() 
             ("a 1-2: w(x,1)", "b: w(y,1)", "c: w(y,2) w(z,1)"),
             "2 transactions have no timestamps and wrote 2 keys",
         ),
-        (("a 1-2: w(x,1)", "b 3-4: d(x)"), "operation kind `delete` is not judged (key x)"),
+        (("a 1-2: a(x,1)", "b 3-4: d(x)"), "operation kind `delete` is not judged (key x)"),
         (("a 1-2: w(x,1)", "b 3-4: a(x,2)"), "keys are both written and appended to (key x)"),
     ],
 )
@@ -125,16 +125,38 @@ def test_operations_that_cannot_be_judged_make_the_verdict_unknown_and_are_named
     }
 
 
-def test_range_reads_are_not_judged() -> None:
+def test_range_reads_of_unknown_form_are_not_judged() -> None:
     recorder = Recorder(initial=0)
     with recorder.transaction() as t:
         t.timestamps(start=1, commit=2)
-        t.range_read(Range(low=1, rows=((1, 2),)))
+        t.range_read(Range(low=0.5, rows=((1, 2),)))
     [verdict] = check(recorder.history(), [SI], method="timestamps").verdicts
     assert (verdict.outcome, verdict.reason) == (
         Outcome.UNKNOWN,
         "operation kind `range-read` is not judged (1 of them)",
     )
+
+
+def test_a_range_read_shows_what_was_committed_and_leaves_out_what_was_not() -> None:
+    recorder = Recorder(initial=None)
+    with recorder.transaction() as t:
+        t.timestamps(start=1, commit=2)
+        t.insert(1, 10)
+    with recorder.transaction() as t:
+        t.timestamps(start=3, commit=4)
+        t.delete(1)
+    with recorder.transaction() as t:
+        t.timestamps(start=5, commit=6)
+        t.range_read(Range(low=0, high=9))
+    assert [v.outcome for v in check(recorder.history(), [SI, SER], method="timestamps").verdicts] == [
+        Outcome.HOLDS,
+        Outcome.HOLDS,
+    ]
+    with recorder.transaction() as t:
+        t.timestamps(start=7, commit=8)
+        t.range_read(Range(low=0, high=9, rows=((1, 10),)))
+    [verdict] = check(recorder.history(), [SI], method="timestamps").verdicts
+    assert verdict.anomaly_counts == {"stale-read": 1}
 
 
 def test_a_violation_counts_even_if_something_was_set_aside() -> None:

@@ -47,6 +47,7 @@ __all__ = [
     "InjectedFault",
     "IntervalsOnline",
     "IntervalsReport",
+    "Itemised",
     "KeyUseCounts",
     "LatencyQuantiles",
     "Lifetime",
@@ -59,9 +60,6 @@ __all__ = [
     "OrderWitness",
     "OrderedKeys",
     "ParseError",
-    "PredicateMiss",
-    "PredicateObservation",
-    "PredicatesJudgement",
     "Profile",
     "ProfiledRun",
     "ProofStep",
@@ -107,7 +105,6 @@ __all__ = [
     "judge_clock",
     "judge_clock_stream",
     "judge_intervals",
-    "judge_predicates",
     "judge_values",
     "judge_versions",
     "ordered_keys",
@@ -834,20 +831,20 @@ class UnjudgedVersions:
     @property
     def repeated_keys(self) -> list[Any]: ...
     @property
+    def deleted_keys(self) -> list[Any]:
+        """Keys that are lists and are deleted."""
+    @property
     def mixed_keys(self) -> list[Any]:
         """Keys that are both written and appended to."""
     @property
     def range_reads(self) -> int:
-        """Range reads without a predicate that the kernel understands."""
+        """Range reads that are not itemised."""
     @property
     def has_unsure_appends(self) -> bool:
         """Whether several transactions appended the same element to a list."""
     @property
     def has_unsure_rows(self) -> bool:
         """Whether a recorded order shows a value that several transactions, or none, may have written."""
-    @property
-    def ambiguous_states(self) -> int:
-        """How often a predicate read, or a read of a deleted key, may have seen several states of a key."""
 
 @final
 class VersionsJudgement:
@@ -932,8 +929,11 @@ def judge_versions(
     max_seconds: float | None = None,
     asked: Sequence[str] | None = None,
     witnessed: Sequence[str] | None = None,
+    of_items: bool = False,
 ) -> VersionsJudgement:
     """Judges all levels that speak of versions.
+
+    If `of_items`, nothing follows from versions that came after what range reads left out.
 
     Of the levels `witnessed` that hold, an order is given that shows it; a level behind one that implies it
     has the same.
@@ -1660,43 +1660,21 @@ def activity(columns: Columns, buckets: int, keys: int) -> ActivityCounts:
     """What transactions did, in at most so many `buckets`, and the `keys` that most of them use."""
 
 @final
-class PredicateObservation:
-    """An operation observed a key in one state."""
+class Itemised:
+    """A history with reads in the place of range reads."""
 
     @property
-    def operation(self) -> int: ...
+    def columns(self) -> Columns | None:
+        """The history; None if there would be too many reads."""
     @property
-    def key(self) -> Any: ...
+    def origins(self) -> list[int]:
+        """The recorded operation of each operation."""
     @property
-    def writer(self) -> int | None:
-        """The transaction that made the state; None for the initial state."""
+    def excess(self) -> int | None:
+        """How many reads there would be, if they are too many."""
 
-@final
-class PredicateMiss:
-    """A predicate read does not show a key though every state of the key matches."""
-
-    @property
-    def operation(self) -> int: ...
-    @property
-    def key(self) -> Any: ...
-
-@final
-class PredicatesJudgement:
-    """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
-
-    @property
-    def observations(self) -> list[PredicateObservation]: ...
-    @property
-    def misses(self) -> list[PredicateMiss]: ...
-    @property
-    def ambiguous_states(self) -> int:
-        """How often several states of a key may have been seen."""
-
-def judge_predicates(columns: Columns) -> PredicatesJudgement:
-    """What predicate reads, and reads of keys that are deleted at times, observed and missed."""
-
-def itemised(columns: Columns) -> Columns | None:
-    """The same history with every range read as reads of its rows; None if that does not say the same."""
+def itemised(columns: Columns, *, most: int = ...) -> Itemised:
+    """The same history with reads in the place of range reads, if these are no more than `most`."""
 
 def sub_history(columns: Columns, transactions: Sequence[int], without: Sequence[int]) -> Columns:
     """The sub-history with these transactions, `without` these operations and what goes with them."""

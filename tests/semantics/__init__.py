@@ -8,4 +8,5 @@ pytest.register_assert_rewrite(
     "tests.semantics.weak_levels",
     "tests.semantics.version_orders",
     "tests.semantics.clocks",
+    "tests.semantics.range_reads",
 )

@@ -35,10 +35,13 @@ def read(text: str, name: str = "plume") -> History:
 
 
 def edn(*transactions: str) -> History:
-    """A Jepsen history from lines such as `ok 0 [:append :x 1]`."""
+    """A Jepsen history from lines such as `ok 0 [:append :x 1]`, or `init 0 {:x 1}`."""
     lines = []
     for line in transactions:
         kind, process, operations = line.split(maxsplit=2)
+        if kind == "init":
+            lines.append(f"{{:type :ok, :process {process}, :f :init, :value {operations}}}")
+            continue
         lines.append(f"{{:type :{kind}, :process {process}, :value [{operations}]}}")
     return read("\n".join(lines), "jepsen")
 

@@ -14,7 +14,6 @@ mod intervals;
 mod intervals_online;
 mod order_witness;
 mod pipeline;
-mod predicates;
 mod profile;
 mod profiled;
 mod proof;
@@ -163,8 +162,5 @@ fn add_versions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(dependency_graph::dependencies, module)?)?;
     module.add_function(wrap_pyfunction!(dependency_graph::event_graph, module)?)?;
     module.add_function(wrap_pyfunction!(dependency_graph::graph_statistics, module)?)?;
-    module.add_class::<predicates::PredicatesJudgement>()?;
-    module.add_class::<predicates::PredicateObservation>()?;
-    module.add_class::<predicates::PredicateMiss>()?;
-    module.add_function(wrap_pyfunction!(predicates::judge_predicates, module)?)
+    module.add_class::<sub_history::Itemised>()
 }

@@ -26,10 +26,29 @@ pub fn sub_history(
     Ok(Columns::new(made))
 }
 
-/// The same history with every range read as reads of its rows; None if that does not say the same.
+/// A history with reads in the place of range reads.
+#[pyclass(frozen, get_all, module = "isoscope._native")]
+pub struct Itemised {
+    /// The history; None if there would be too many reads.
+    columns: Option<Py<Columns>>,
+    /// The recorded operation of each operation.
+    origins: Vec<u32>,
+    /// How many reads there would be, if they are too many.
+    excess: Option<u64>,
+}
+
+/// The same history with reads in the place of range reads, if these are no more than `most`.
 #[pyfunction]
-pub fn itemised(py: Python<'_>, columns: &Columns) -> Option<Columns> {
-    py.detach(|| kernel::itemised(columns.history())).map(Columns::new)
+#[pyo3(signature = (columns, *, most = kernel::MOST_READS))]
+pub fn itemised(py: Python<'_>, columns: &Columns, most: u64) -> PyResult<Itemised> {
+    Ok(match py.detach(|| kernel::itemised(columns.history(), most)) {
+        Ok(kernel::Itemised { history, origins }) => {
+            Itemised { columns: Some(Py::new(py, Columns::new(history))?), origins, excess: None }
+        }
+        Err(kernel::TooManyReads(reads)) => {
+            Itemised { columns: None, origins: Vec::new(), excess: Some(reads) }
+        }
+    })
 }
 
 /// These transactions and those that must stay if all their reads are to stay.

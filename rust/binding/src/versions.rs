@@ -4,15 +4,13 @@ use crate::columns::Columns;
 use crate::interrupt::interruptible;
 use crate::order_witness::{OrderWitness, order_witness};
 use crate::proof::{ProofStep, counts};
-use isoscope_kernel::history::Kind;
-use isoscope_kernel::predicates::Predicate;
 use isoscope_kernel::reads::{self, ReadAnomaly};
 use isoscope_kernel::solver::{Budget, TimeLimit};
 use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
 use isoscope_kernel::versions::explained::judge_with_repeated;
 use isoscope_kernel::versions::levels::Level;
 use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
-use isoscope_kernel::versions::{Judgement, Question, ordered, predicates_of};
+use isoscope_kernel::versions::{Judgement, Question, ordered};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -73,16 +71,16 @@ pub struct UnjudgedVersions {
     repeated_reads: u64,
     /// Keys of those reads.
     repeated_keys: Vec<Py<PyAny>>,
+    /// Keys that are lists and are deleted.
+    deleted_keys: Vec<Py<PyAny>>,
     /// Keys that are both written and appended to.
     mixed_keys: Vec<Py<PyAny>>,
-    /// Range reads that have no predicate which is understood.
+    /// Range reads that are not itemised.
     range_reads: u64,
     /// Whether several transactions appended the same element to a list.
     has_unsure_appends: bool,
     /// Whether a recorded order shows a value that several transactions, or none, may have written.
     has_unsure_rows: bool,
-    /// How often a predicate read, or a read of a deleted key, may have seen several states of a key.
-    ambiguous_states: u64,
 }
 
 /// Judges all levels that speak of versions.
@@ -91,8 +89,9 @@ pub struct UnjudgedVersions {
 /// returned; all are counted. `max_steps`, `max_bytes` and, level by level, `max_seconds` bound the search for an
 /// order of versions. It is made for the levels `asked`, and for others only if one of these stays unknown. Of the
 /// levels `witnessed` that hold, an order is given that shows it; a level behind one that implies it has the same.
+/// If `of_items`, nothing follows from versions that came after what range reads left out.
 #[pyfunction]
-#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_bytes = None, max_seconds = None, asked = None, witnessed = None))]
+#[pyo3(signature = (columns, *, claims, max_anomalies, max_steps = None, max_bytes = None, max_seconds = None, asked = None, witnessed = None, of_items = false))]
 #[expect(clippy::needless_pass_by_value, reason = "PyO3 hands the lists over")]
 #[expect(clippy::too_many_arguments, reason = "the question, by name")]
 pub fn judge_versions(
@@ -105,6 +104,7 @@ pub fn judge_versions(
     max_seconds: Option<f64>,
     asked: Option<Vec<String>>,
     witnessed: Option<Vec<String>>,
+    of_items: bool,
 ) -> PyResult<VersionsJudgement> {
     let claims = parse_claims(&claims)?;
     let witnessed = &parse_levels(&witnessed.unwrap_or_default())?[..];
@@ -114,23 +114,22 @@ pub fn judge_versions(
     let usual = Budget::default();
     let budget =
         Budget { steps: max_steps.unwrap_or(usual.steps), bytes: max_bytes.unwrap_or(usual.bytes), time };
-    let (found, reads, ambiguous_states) = interruptible(py, |cancel| {
+    let (found, reads) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
-        let predicates = predicates_of(columns.history(), observations);
-        let asked = asked.as_deref();
-        let question = Question { claims, max_anomalies, budget, predicates: &predicates, asked, witnessed };
+        let (asked, misses, is_of_items) = (asked.as_deref(), &reads.misses[..], of_items);
+        let question = Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed };
         let (history, ambiguous) = (columns.history(), &reads.ambiguous_keys());
         let found = judge_with_repeated(history, observations, ambiguous, &question, cancel);
-        (found, reads, predicates.ambiguous_states)
+        (found, reads)
     })?;
     let unjudged = UnjudgedVersions {
         repeated_reads: reads.repeated_reads,
         repeated_keys: columns.keys_of(py, &reads.repeated_keys)?,
+        deleted_keys: columns.keys_of(py, &reads.deleted_keys)?,
         mixed_keys: columns.keys_of(py, &reads.mixed_keys)?,
-        range_reads: unjudged_range_reads(columns),
+        range_reads: reads.range_reads,
         has_unsure_appends: found.has_unsure_appends,
         has_unsure_rows: !found.has_unsure_appends && !found.unsure_keys.is_empty(),
-        ambiguous_states,
     };
     versions_judgement(py, columns, reads, &found, unjudged)
 }
@@ -171,15 +170,6 @@ fn versions_judgement(
         unjudged: Py::new(py, unjudged)?,
         witnesses: found.witnesses.iter().map(|one| order_witness(py, one)).collect::<PyResult<_>>()?,
     })
-}
-
-/// Range reads without a predicate that the kernel understands.
-fn unjudged_range_reads(columns: &Columns) -> u64 {
-    let history = columns.history();
-    let is_unjudged = |&operation: &usize| {
-        history.operations.kinds[operation] == Kind::RangeRead && Predicate::of(history, operation).is_none()
-    };
-    (0..history.operation_count()).filter(is_unjudged).count() as u64
 }
 
 fn cycle_finding(py: Python<'_>, columns: &Columns, finding: &Finding) -> PyResult<Py<CycleFinding>> {

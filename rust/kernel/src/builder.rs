@@ -4,8 +4,8 @@ mod layout;
 mod slice;
 
 use crate::history::{
-    Initial, Interval, Kind, Label, Operations, Range, Ranges, Sequence, Status, Timestamp, Transactions,
-    VersionSource,
+    Initial, Interval, Kind, Label, LeftOut, Operations, Range, Ranges, Sequence, Status, Timestamp,
+    Transactions, VersionSource,
 };
 use crate::index::DenseIndex;
 use crate::value::{Translation, Value, Values};
@@ -246,6 +246,11 @@ impl Builder {
             self.ranges.row_values.push(value);
         }
         self.operation(transaction, Kind::RangeRead, crate::history::NO_KEY, number, line)
+    }
+
+    /// Says that an operation is a read of what a range read left out.
+    pub fn leave_out(&mut self, operation: usize, left_out: LeftOut) {
+        self.operations.left_out.set(operation, left_out);
     }
 
     /// Adds the details of an operation.

@@ -1,6 +1,6 @@
 //! The operations of a history key by key, and the writers of each value of a key.
 
-use crate::history::{History, Kind, NO_KEY, Status};
+use crate::history::{History, Kind, LeftOut, NO_KEY, Status};
 use crate::value::Value;
 
 /// Operations grouped by key, in history order inside each group; those without a key are left out.
@@ -64,7 +64,7 @@ pub enum Shape {
     Register,
     /// A list that only grows.
     List,
-    /// Deleted at times: a read of nothing may mean a deletion.
+    /// A list that is deleted at times: what it holds then is not defined.
     Deleted,
     /// Both written and appended to, or read as both: its shape is unknown.
     Mixed,
@@ -74,31 +74,47 @@ pub enum Shape {
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)]
 pub struct Operation {
+    /// Nil if it deletes the key: a key that holds nil does not exist.
     pub value: Value,
     pub number: u32,
     pub transaction: u32,
     pub kind: Kind,
+    /// A range read left the key out because its state did not match.
+    pub is_unmatched: bool,
+}
+
+impl Operation {
+    /// Whether it is a read that says something of the key.
+    #[must_use]
+    pub fn is_known_read(&self) -> bool {
+        self.kind == Kind::Read && (self.value != Value::UNKNOWN || self.is_unmatched)
+    }
 }
 
 /// Fills `gathered` with the operations of these numbers: the columns are far apart, and each operation is
 /// looked at several times.
 pub fn gather(history: &History, owners: &[u32], operations: &[u32], gathered: &mut Vec<Operation>) {
     gathered.clear();
-    gathered.extend(operations.iter().map(|&number| Operation {
-        value: history.operations.values[number as usize],
-        number,
-        transaction: owners[number as usize],
-        kind: history.operations.kinds[number as usize],
+    let columns = &history.operations;
+    gathered.extend(operations.iter().map(|&number| {
+        let kind = columns.kinds[number as usize];
+        Operation {
+            value: if kind == Kind::Delete { Value::NIL } else { columns.values[number as usize] },
+            number,
+            transaction: owners[number as usize],
+            kind,
+            is_unmatched: columns.left_out.get(number as usize) == LeftOut::Unmatched,
+        }
     }));
 }
 
 /// The shape of the key that `operations` are about; those of transactions that do not `count` say nothing.
 #[must_use]
 pub fn shape(operations: &[Operation], counts: impl Fn(u32) -> bool) -> Shape {
-    let (mut register, mut list) = (false, false);
+    let (mut register, mut list, mut deleted) = (false, false, false);
     for operation in operations.iter().filter(|operation| counts(operation.transaction)) {
         match operation.kind {
-            Kind::Delete => return Shape::Deleted,
+            Kind::Delete => deleted = true,
             Kind::Append => list = true,
             Kind::Write | Kind::Insert => register = true,
             Kind::Read if operation.value.list_index().is_some() => list = true,
@@ -107,10 +123,22 @@ pub fn shape(operations: &[Operation], counts: impl Fn(u32) -> bool) -> Shape {
         }
     }
     match (register, list) {
+        (_, true) if deleted => Shape::Deleted,
         (true, true) => Shape::Mixed,
         (false, true) => Shape::List,
         _ => Shape::Register,
     }
+}
+
+/// Reads of transactions that count, of what they have not written themselves before, among operations on one key.
+pub fn external_reads<'o>(
+    operations: &'o [Operation],
+    counted: &[bool],
+) -> impl Iterator<Item = &'o Operation> {
+    let runs = operations.chunk_by(|a, b| a.transaction == b.transaction);
+    let counted = runs.filter(|run| counted[run[0].transaction as usize]);
+    let external = counted.flat_map(|run| run.iter().take_while(|operation| !operation.kind.installs()));
+    external.filter(|operation| operation.is_known_read())
 }
 
 /// One write of a key.
@@ -132,12 +160,10 @@ pub struct Writes(Vec<Write>);
 
 impl Writes {
     /// Replaces the table by the writes among `operations`, which are all operations on one key.
-    ///
-    /// A deletion writes no value that a read could be held against.
     pub fn fill(&mut self, operations: &[Operation]) {
         self.0.clear();
-        for &Operation { value, number, transaction, kind } in operations {
-            if !kind.installs() || kind == Kind::Delete {
+        for &Operation { value, number, transaction, kind, .. } in operations {
+            if !kind.installs() {
                 continue;
             }
             if let Some(before) = self.0.last_mut().filter(|before| before.transaction == transaction) {
@@ -154,6 +180,12 @@ impl Writes {
         let start = self.0.partition_point(|write| write.value < value);
         let length = self.0[start..].iter().take_while(|write| write.value == value).count();
         &self.0[start..start + length]
+    }
+
+    /// All writes, by value.
+    #[must_use]
+    pub fn all(&self) -> &[Write] {
+        &self.0
     }
 
     /// Writes grouped by value.

@@ -11,8 +11,9 @@ mod row_options;
 mod told_history;
 
 use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
-use crate::history::{History, Kind, Status, VersionSource};
+use crate::history::{History, Kind, LeftOut, Status, VersionSource};
 use crate::observations::{ABSENT, INITIAL};
+use crate::predicates::{Miss, Predicates, born_keys};
 use crate::value::Value;
 pub use enumeration::{Enumeration, MAX_EFFECTS, Visit, Worth};
 use hashbrown::HashMap;
@@ -55,6 +56,8 @@ enum Shown {
 #[derive(Debug, Default)]
 pub struct Sites {
     reads: Vec<RegisterRead>,
+    /// Keys that a predicate left out though every state of them matches.
+    misses: Vec<Miss>,
     /// The lists of a key, or the recorded order of a key.
     others: Vec<Vec<Vec<Shown>>>,
 }
@@ -118,6 +121,9 @@ pub struct Ambiguity<'h> {
     effects: Vec<u32>,
     /// Others like them, which break nothing if they took effect.
     harmless: Vec<u32>,
+    predicates: Predicates,
+    /// Keys that a first transaction inserts.
+    born: Vec<bool>,
 }
 
 impl<'h> Ambiguity<'h> {
@@ -126,7 +132,8 @@ impl<'h> Ambiguity<'h> {
     pub fn new(history: &'h History, counted: &'h [bool], keys: Vec<u32>) -> Self {
         let (owners, by_key) = (history.transaction_of_operation(), ByKey::new(history));
         let (effects, harmless) = (Vec::new(), Vec::new());
-        let mut all = Self { history, counted, owners, by_key, keys, effects, harmless };
+        let (predicates, born) = (Predicates::of(history), born_keys(history));
+        let mut all = Self { history, counted, owners, by_key, keys, effects, harmless, predicates, born };
         all.keys.sort_unstable();
         all.keys.dedup();
         if history.transactions.statuses.contains(&Status::Indeterminate) {
@@ -147,7 +154,10 @@ impl<'h> Ambiguity<'h> {
             || !history.operations.intervals.is_empty();
         let session = history.transactions_of(history.transactions.sessions[at] as usize);
         let is_blind = |operation: usize| match history.operations.kinds[operation] {
-            Kind::Read => history.operations.values[operation] == Value::UNKNOWN,
+            Kind::Read => {
+                history.operations.values[operation] == Value::UNKNOWN
+                    && history.operations.left_out.get(operation) != LeftOut::Unmatched
+            }
             Kind::Append => false,
             kind if kind.installs() => self.is_plain_register(history.operations.keys[operation]),
             _ => true,
@@ -170,18 +180,10 @@ impl<'h> Ambiguity<'h> {
         &self.effects
     }
 
-    /// Whether all operations are of kinds that have explanations: a range read may show any key, and deletes must be of
-    /// other keys, whose states do not depend on what took effect.
+    /// Whether all operations are of kinds that have explanations: a range read that is not itemised may show any key.
     #[must_use]
     pub fn is_covered(&self) -> bool {
-        let operations = &self.history.operations;
-        let is_open = !self.effects.is_empty() || !self.harmless.is_empty();
-        let is_covered = |(kind, key): (&Kind, &u32)| match kind {
-            Kind::RangeRead => false,
-            Kind::Delete => !is_open && self.keys.binary_search(key).is_err(),
-            _ => true,
-        };
-        operations.kinds.iter().zip(&operations.keys).all(is_covered)
+        !self.history.operations.kinds.contains(&Kind::RangeRead)
     }
 
     /// A transaction that takes effect has reads of its own, which others may have served.
@@ -213,18 +215,24 @@ impl<'h> Ambiguity<'h> {
     fn possible_writers(&self, key: u32, counted: &[bool]) -> Vec<u32> {
         let of_key = self.of_key(key, counted);
         let mut found = Vec::new();
-        let mut add = |value: Value| {
-            found.extend(of_key.writes.of(value).iter().map(|write| write.transaction));
-        };
         let reads = of_key.gathered.iter().filter(|operation| operation.kind == Kind::Read);
         for read in reads.filter(|read| counted[read.transaction as usize]) {
+            if read.is_unmatched {
+                let writers = self.predicates.unmatched(self.history, read, &of_key.writes);
+                found.extend(writers.iter().map(|write| write.transaction));
+                continue;
+            }
+            let mut add = |value: Value| {
+                found.extend(of_key.writes.of(value).iter().map(|write| write.transaction));
+            };
             match self.history.values.as_list(read.value) {
                 Some(elements) => elements.iter().copied().for_each(&mut add),
                 None => add(read.value),
             }
         }
         for order in self.history.versions.iter().filter(|order| order.source == VersionSource::Log) {
-            order.of(key).iter().copied().for_each(&mut add);
+            let rows = order.of(key).iter().flat_map(|&value| of_key.writes.of(value));
+            found.extend(rows.map(|write| write.transaction));
         }
         found
     }
@@ -289,7 +297,7 @@ impl<'h> Ambiguity<'h> {
         for (&key, &initial) in self.keys.iter().zip(&premise.initial) {
             let of_key = self.of_key(key, &premise.counted);
             match of_key.shape {
-                Shape::Register => self.register_reads(&of_key, premise, initial, &mut sites.reads)?,
+                Shape::Register => self.register_reads(&of_key, premise, initial, &mut sites)?,
                 Shape::List => sites.others.push(self.lists(&of_key, premise, most)?),
                 Shape::Mixed | Shape::Deleted => continue,
             }

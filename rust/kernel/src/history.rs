@@ -206,6 +206,20 @@ pub struct Operations {
     pub predicates: Optional<Label>,
     /// The read saw a deleted row, or the write left one.
     pub tombstones: Optional<bool>,
+    /// Reads that say what a range read left out, in a history whose range reads are itemised.
+    pub left_out: Optional<LeftOut>,
+}
+
+/// Whether a read says what a range read left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LeftOut {
+    /// It is a read of its own, or a row that a range read shows.
+    #[default]
+    No,
+    /// The range read left the key out: the value says in which state the key was.
+    Known,
+    /// The predicate of the operation did not match the state of the key; the value is unknown.
+    Unmatched,
 }
 
 /// A value that is nil unless it is set.

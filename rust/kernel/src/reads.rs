@@ -7,13 +7,21 @@
 
 use crate::by_key::{ByKey, Operation, Shape, Write, Writers, Writes, gather, shape};
 use crate::cancel::Cancel;
-use crate::history::{History, Kind, Status, VersionSource};
+use crate::history::{History, Kind, Status};
 use crate::named_enum::named_enum;
 use crate::observations::{ABSENT, INITIAL, ListOrder, Observations, Sources};
+use crate::predicates::{Miss, Predicates, born_keys};
 use crate::value::Value;
+use hashbrown::HashMap;
+use initial_state::InitialState;
 use rayon::prelude::*;
 
+mod counted;
+mod initial_state;
 mod list;
+mod unmatched;
+
+pub use counted::counted;
 
 named_enum! {
     /// The anomalies that one transaction's reads show by themselves.
@@ -66,12 +74,14 @@ pub struct Judgement {
     pub repeated_keys: Vec<u32>,
     /// Keys with a wrong read of what several transactions wrote, of which one took effect that is not counted.
     pub doubtful_keys: Vec<u32>,
-    /// Keys whose reads are not judged, because they are deleted at times.
+    /// Keys whose reads are not judged, because they are lists that are deleted at times.
     pub deleted_keys: Vec<u32>,
     /// Keys whose reads are not judged, because they are both written and appended to.
     pub mixed_keys: Vec<u32>,
-    /// Range reads, which are not judged.
+    /// Range reads that are not itemised, which are not judged.
     pub range_reads: u64,
+    /// Keys that predicates left out though every state of them matches.
+    pub misses: Vec<Miss>,
 }
 
 /// What the judges of some keys found, beside what they wrote into shared columns.
@@ -95,6 +105,7 @@ impl Judgement {
         self.doubtful_keys.append(&mut other.doubtful_keys);
         self.deleted_keys.append(&mut other.deleted_keys);
         self.mixed_keys.append(&mut other.mixed_keys);
+        self.misses.append(&mut other.misses);
         self
     }
 }
@@ -114,8 +125,9 @@ pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> 
     let owners = history.transaction_of_operation();
     let by_key = ByKey::new(history);
     let sources = Sources::new(history.operation_count());
+    let (predicates, born) = (Predicates::of(history), born_keys(history));
     let shares = by_key.shares().into_par_iter().map(|keys| {
-        let mut judge = Judge::new(history, &owners, &counted, &sources);
+        let mut judge = Judge::new(history, &owners, &counted, &sources, (&predicates, &born));
         for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
@@ -127,96 +139,10 @@ pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> 
         lists.append(&mut share.lists);
     }
     judgement.findings.par_sort_unstable();
+    judgement.misses.sort_unstable();
     judgement.range_reads =
         history.operations.kinds.iter().filter(|&&kind| kind == Kind::RangeRead).count() as u64;
     (judgement, Observations::new(history, counted, sources, lists))
-}
-
-/// Which transactions count as committed: an indeterminate one does if its write was observed.
-///
-/// "Observed" is by a committed transaction or by another one like it, or a log shows its commit.
-#[must_use]
-pub fn counted(history: &History, owners: &[u32], by_key: &ByKey) -> Vec<bool> {
-    let statuses = &history.transactions.statuses;
-    let mut counted: Vec<bool> = statuses.iter().map(|&status| status == Status::Committed).collect();
-    if !statuses.contains(&Status::Indeterminate) {
-        return counted;
-    }
-    let (mut observed, logged) = observations(history, owners, by_key);
-    observed.sort_unstable();
-    observed.dedup();
-    let mut pending: Vec<u32> = (0..counted.len() as u32).filter(|&t| counted[t as usize]).collect();
-    for writer in logged {
-        if !std::mem::replace(&mut counted[writer as usize], true) {
-            pending.push(writer);
-        }
-    }
-    while let Some(reader) = pending.pop() {
-        let first = observed.partition_point(|&(other, _)| other < reader);
-        for &(_, writer) in observed[first..].iter().take_while(|&&(other, _)| other == reader) {
-            if !std::mem::replace(&mut counted[writer as usize], true) {
-                pending.push(writer);
-            }
-        }
-    }
-    counted
-}
-
-/// (reader, writer) for each read that only one, indeterminate, transaction can have served; and the
-/// indeterminate writers whose versions are in a log.
-fn observations(history: &History, owners: &[u32], by_key: &ByKey) -> (Vec<(u32, u32)>, Vec<u32>) {
-    let indeterminate = |write: Write| {
-        let status = history.transactions.statuses[write.transaction as usize];
-        (status == Status::Indeterminate).then_some(write.transaction)
-    };
-    let (mut observed, mut logged) = (Vec::new(), Vec::new());
-    let (mut writes, mut gathered) = (Writes::default(), Vec::new());
-    for key in 0..history.keys.len() {
-        let operations = by_key.of(key);
-        gather(history, owners, operations, &mut gathered);
-        writes.fill(&gathered);
-        // The transaction that wrote the key last: its operations on a key stand side by side.
-        let mut written = None;
-        for &read in operations {
-            let kind = history.operations.kinds[read as usize];
-            if kind.installs() && kind != Kind::Delete {
-                written = Some(owners[read as usize]);
-            }
-            if kind != Kind::Read {
-                continue;
-            }
-            let (reader, value) = (owners[read as usize], history.operations.values[read as usize]);
-            let is_own = history.values.as_list(value).is_none() && written == Some(reader);
-            if history.transactions.statuses[reader as usize] == Status::Aborted || is_own {
-                continue;
-            }
-            let (list, single) = (history.values.as_list(value), [value]);
-            for &seen in list.unwrap_or(&single) {
-                // What a transaction wrote itself says nothing about others.
-                let own = writes.of(if list.is_some() { seen } else { Value::NOTHING });
-                let own = own.iter().any(|write| write.transaction == reader && write.operation < read);
-                let initial = list.is_none() && history.initial.of(key as u32) == seen;
-                let writers = Writers::of(history, writes.of(seen), reader, read);
-                if let Some(writer) = writers.only().filter(|_| !own && !initial).and_then(indeterminate)
-                    && writer != reader
-                {
-                    observed.push((reader, writer));
-                }
-            }
-        }
-        for order in history.versions.iter().filter(|order| order.source == VersionSource::Log) {
-            let initial = history.initial.of(key as u32);
-            for (place, &version) in order.of(key as u32).iter().enumerate() {
-                // The first row may be the initial state.
-                if place == 0 && version == initial {
-                    continue;
-                }
-                let writers = Writers::of(history, writes.of(version), NOTHING, NOTHING);
-                logged.extend(writers.only().and_then(indeterminate));
-            }
-        }
-    }
-    (observed, logged)
 }
 
 /// Judges keys one after another.
@@ -225,8 +151,13 @@ struct Judge<'h> {
     owners: &'h [u32],
     counted: &'h [bool],
     sources: &'h Sources,
+    predicates: &'h Predicates,
+    /// Keys that a first transaction inserts.
+    born: &'h [bool],
     writes: Writes,
     gathered: Vec<Operation>,
+    /// By predicate: the writes that leave the key in a state which does not match.
+    unmatched: HashMap<Value, Vec<Write>>,
     share: Share,
     repeated: u64,
     /// Whether a wrong read of the key proves that one of several transactions took effect.
@@ -234,9 +165,29 @@ struct Judge<'h> {
 }
 
 impl<'h> Judge<'h> {
-    fn new(history: &'h History, owners: &'h [u32], counted: &'h [bool], sources: &'h Sources) -> Self {
+    fn new(
+        history: &'h History,
+        owners: &'h [u32],
+        counted: &'h [bool],
+        sources: &'h Sources,
+        (predicates, born): (&'h Predicates, &'h [bool]),
+    ) -> Self {
         let (writes, gathered, share) = (Writes::default(), Vec::new(), Share::default());
-        Self { history, owners, counted, sources, writes, gathered, share, repeated: 0, is_doubtful: false }
+        let unmatched = HashMap::new();
+        Self {
+            history,
+            owners,
+            counted,
+            sources,
+            predicates,
+            born,
+            writes,
+            gathered,
+            unmatched,
+            share,
+            repeated: 0,
+            is_doubtful: false,
+        }
     }
 
     fn key(&mut self, key: u32, operations: &[u32]) {
@@ -244,6 +195,7 @@ impl<'h> Judge<'h> {
         gather(self.history, self.owners, operations, &mut gathered);
         let shape = shape(&gathered, |transaction| self.counted[transaction as usize]);
         self.writes.fill(&gathered);
+        self.unmatched.clear();
         self.of_shape(shape, key, operations, &gathered);
         self.gathered = gathered;
     }
@@ -291,28 +243,47 @@ impl<'h> Judge<'h> {
     }
 
     fn register(&mut self, key: u32, operations: &[Operation]) {
-        let mut initial = Initially::of(self.history, self.counted, &self.writes, key);
+        let mut initial = self.initial_state(key, operations);
         let runs = operations.chunk_by(|a, b| a.transaction == b.transaction);
         for run in runs.filter(|run| self.counted[run[0].transaction as usize]) {
-            let (mut first, mut differs, mut own) = (None, false, None);
+            let mut own = None;
             for (place, operation) in run.iter().enumerate() {
                 if operation.kind.installs() {
                     own = Some(operation);
                 }
-                let &Operation { value, number, kind, .. } = operation;
-                if kind != Kind::Read || value == Value::UNKNOWN {
-                    continue;
+                match own {
+                    _ if !operation.is_known_read() => {}
+                    Some(own) if operation.is_unmatched => self.unmatched_own_read(operation, own),
+                    Some(own) => self.own_read(run, place, own),
+                    None if operation.is_unmatched => self.unmatched_read(key, operation, &initial),
+                    None => self.external_read(operation, &mut initial),
                 }
-                if let Some(own) = own {
-                    self.own_read(run, place, own);
-                    continue;
+            }
+            self.repeated_observations(run);
+        }
+    }
+
+    /// Two external observations of a key that differ: other values, or a value that matches and no match.
+    fn repeated_observations(&mut self, run: &[Operation]) {
+        let (history, predicates) = (self.history, self.predicates);
+        let matches =
+            |unmatched: &Operation, value: Value| predicates.matches(history, unmatched.number, value);
+        let mut first: Option<&Operation> = None;
+        for (place, read) in run.iter().enumerate().take_while(|(_, operation)| !operation.kind.installs()) {
+            if !read.is_known_read() {
+                continue;
+            }
+            let other = match first {
+                Some(first) if read.is_unmatched => matches(read, first.value).then_some(first),
+                Some(first) => (first.value != read.value).then_some(first),
+                None if read.is_unmatched => None,
+                None => {
+                    first = Some(read);
+                    run[..place].iter().find(|one| one.is_unmatched && matches(one, read.value))
                 }
-                self.external_read(operation, &mut initial);
-                let &mut (other, seen) = first.get_or_insert((number, value));
-                if seen != value && !differs {
-                    differs = true;
-                    self.find(ReadAnomaly::NonRepeatableRead, number, other, value);
-                }
+            };
+            if let Some(other) = other {
+                return self.find(ReadAnomaly::NonRepeatableRead, read.number, other.number, read.value);
             }
         }
     }
@@ -340,12 +311,12 @@ impl<'h> Judge<'h> {
         write.is_final && write.transaction != reader && status != Status::Aborted
     }
 
-    fn external_read(&mut self, operation: &Operation, initial: &mut Initially) {
+    fn external_read(&mut self, operation: &Operation, initial: &mut InitialState) {
         let &Operation { value, number: read, transaction: reader, .. } = operation;
         let writes = self.writes.of(value);
         if let [write] = writes
             && self.is_plain(write, reader)
-            && initial.value != value
+            && !initial.may_be(value)
         {
             return self.sources.set(read, write.transaction);
         }
@@ -357,7 +328,7 @@ impl<'h> Judge<'h> {
             }
             return;
         }
-        let may_be_initial = initial.value == value;
+        let may_be_initial = initial.may_be(value);
         if let Some(write) =
             writers.good.or(writers.intermediate).filter(|_| writers.count == 1 && !may_be_initial)
         {
@@ -377,31 +348,3 @@ impl<'h> Judge<'h> {
         }
     }
 }
-
-/// The initial value of one register: known, or learned from the first read of a value that no transaction
-/// wrote.
-struct Initially {
-    value: Value,
-    learned_by: u32,
-}
-
-impl Initially {
-    fn of(history: &History, counted: &[bool], writes: &Writes, key: u32) -> Self {
-        let value = history.initial.of(key);
-        let written = |write: &Write| counted[write.transaction as usize];
-        let replaced = history.initial.replaceable && writes.of(value).iter().any(written);
-        Self { value: if replaced { REPLACED } else { value }, learned_by: NOTHING }
-    }
-
-    /// Whether a value that no transaction wrote can be the initial one; if not, the read that contradicts
-    /// it.
-    fn admit(&mut self, value: Value, read: u32) -> Result<(), u32> {
-        if self.value == Value::UNKNOWN {
-            (self.value, self.learned_by) = (value, read);
-        }
-        if self.value == value { Ok(()) } else { Err(self.learned_by) }
-    }
-}
-
-/// Stands for an initial value that an explicit write took the place of: equal to no value read.
-const REPLACED: Value = Value::NOTHING;

@@ -18,9 +18,10 @@
 
 mod copied_columns;
 mod kept_operations;
+mod key_ranges;
 mod range_reads;
 
-pub use range_reads::itemised;
+pub use range_reads::{Itemised, MOST_READS, TooManyReads, itemised};
 
 use crate::by_key::ByKey;
 use crate::history::{History, Kind, NO_KEY, Status};
@@ -70,7 +71,8 @@ fn no_longer_counted(part: &History, stay: &[bool], counted_before: &[bool]) -> 
 #[must_use]
 pub fn with_transactions_read_from(history: &History, judged: &Judged, transactions: &[u32]) -> Vec<u32> {
     let (mut pairs, mut keys) = (HashSet::new(), HashSet::new());
-    let unclear: HashSet<u32> = judged.0.deleted_keys.iter().chain(&judged.0.mixed_keys).copied().collect();
+    let mut unclear = kept_operations::deleted_keys(history);
+    unclear.extend(&judged.0.mixed_keys);
     for operation in transactions.iter().flat_map(|&transaction| history.operations_of(transaction as usize))
     {
         kept_operations::shown(history, operation, |key, value| {

@@ -252,6 +252,26 @@ ENTRIES = (
         ),
     ),
     CatalogueEntry(
+        name="phantom",
+        title="Phantom",
+        meaning="A search does not show a row that another transaction inserts, deletes or changes, and what the "
+        "transactions saw otherwise puts them in a circle that needs it.",
+        aliases=("P3", "A3"),
+        breaks=(Level.SERIALIZABLE,),
+        counted=READER_KEY,
+        source="Berenson et al. 1995 (P3, A3); Adya 1999 (G2)",
+        example=jepsen(
+            "ok 0 [:rp :true {}] [:insert :x 1]",
+            "ok 1 [:rp :true {}] [:insert :y 1]",
+            note="Each asks for all rows and does not see the row that the other inserts.",
+        ),
+        allowed=jepsen(
+            "ok 0 [:rp :true {}] [:insert :x 1]",
+            "ok 1 [:rp :true {:x 1}] [:insert :y 1]",
+            note="Process 1 sees the row, so it comes after process 0.",
+        ),
+    ),
+    CatalogueEntry(
         name="predicate-read-miss",
         title="Predicate read miss",
         meaning="A search misses a row although every version of it that the search could have met fits "

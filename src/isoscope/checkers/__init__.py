@@ -17,6 +17,7 @@ from isoscope._native import Builder
 from isoscope.checkers import assumptions, intervals, streaming, timestamps
 from isoscope.checkers.anomaly_search import search, select
 from isoscope.checkers.history_summary import summary, summary_of
+from isoscope.checkers.itemised import of_ranges, with_range_reads_as_reads
 from isoscope.checkers.method_judgement import (
     CHECKERS,
     chosen_method,
@@ -25,7 +26,6 @@ from isoscope.checkers.method_judgement import (
     judge_versions,
     levels_by_recorded_order,
     version_order_rows,
-    with_range_reads_as_reads,
 )
 from isoscope.checkers.version_order import TIME_LIMIT
 from isoscope.checkers.witness_orders import witnesses
@@ -138,7 +138,7 @@ def check(  # noqa: PLR0913 - the question, and the assumptions of the answer
         verdicts=verdicts,
         assumptions=(
             *assumptions.of_all(history, claims, history.columns.ties, found.verdicts),
-            *assumptions.of_ranges(recorded, history),
+            *of_ranges(recorded, history),
         ),
         version_order=version_order_rows(found, history, asked, only, claims),
         asked=() if levels is None else tuple(meant),
@@ -172,7 +172,7 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
         found = judge_versions(judged, levels, max_anomalies, claims, time_limit=time_limit)
         verdicts = [*_promised(found, judged, levels, max_anomalies, is_exact=not clock_error)]
         rows = intervals.renamed(version_order_rows(found, judged, levels, None, claims))
-        said += assumptions.of_ranges(ordered, judged)
+        said += of_ranges(ordered, judged)
     return Report(
         history=summary(history),
         verdicts=tuple(verdicts),

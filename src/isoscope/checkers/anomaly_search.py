@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from isoscope import levels as lattice
 from isoscope.checkers import assumptions, intervals, method_judgement
 from isoscope.checkers.history_summary import summary
-from isoscope.checkers.method_judgement import chosen_method, with_range_reads_as_reads
+from isoscope.checkers.itemised import of_ranges, with_range_reads_as_reads
+from isoscope.checkers.method_judgement import chosen_method
 from isoscope.verdict import Search, names_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def search(  # noqa: PLR0913 - the question, and the assumptions of the answer
         sightings=tuple(found[name] for name in chosen),
         assumptions=(
             *assumptions.of_all(history, claims, history.columns.ties),
-            *assumptions.of_ranges(recorded, history),
+            *of_ranges(recorded, history),
         ),
         seconds={"check": perf_counter() - started},
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from isoscope.profiles import Profile
     from isoscope.verdict import Verdict
 
-__all__ = ["of_all", "of_clocks", "of_mechanisms", "of_ranges", "parse_claims"]
+__all__ = ["of_all", "of_clocks", "of_mechanisms", "parse_claims"]
 
 _MEANINGS = {
     Claim.SEQUENTIAL_KEYS: "every session meets the versions of a key in their order",
@@ -53,16 +53,6 @@ def of_all(
         said.append(f"{several} to several transactions: commits come before starts, then sessions by name")
     said += [f"claimed: {claim}, so {_MEANINGS[claim]}" for claim in claims]
     return (*said, *(f"{note}: {count}" for note, count in history.notes.items()))
-
-
-def of_ranges(recorded: History, judged: History) -> Iterator[str]:
-    """The assumption behind range reads that were judged as reads of their rows."""
-    if judged is recorded:
-        return
-    count = recorded.counts["range-read"]
-    ranges = "1 range read is" if count == 1 else f"{count:,} range reads are"
-    yield f"{ranges} reads of the rows: none comes or goes, and every key in the range is shown"
-    yield from (f"{note}: {count}" for note, count in recorded.columns.notes())
 
 
 def _trusted(verdicts: Sequence[Verdict]) -> Iterator[str]:

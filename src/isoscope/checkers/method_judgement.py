@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from isoscope._native import itemised
 from isoscope.checkers import intervals, timestamps, values, version_order
 from isoscope.checkers.combined_verdict import combined_verdict
 from isoscope.checkers.explained_values import Explained, explained
@@ -32,7 +31,6 @@ __all__ = [
     "levels_by_order",
     "levels_by_recorded_order",
     "version_order_rows",
-    "with_range_reads_as_reads",
 ]
 
 CHECKERS: tuple[ModuleType, ...] = (values, version_order, timestamps)
@@ -219,11 +217,3 @@ def combined(
 ) -> Verdict:
     """The verdict on `level` that follows from the checkers' verdicts."""
     return combined_verdict(level, verdicts, CHECKERS, method=method, unread=unread, max_anomalies=shown)
-
-
-def with_range_reads_as_reads(history: History) -> History:
-    """The same history with reads of rows in the place of range reads, where both mean the same."""
-    if not history.counts["range-read"]:
-        return history
-    columns = itemised(history.columns)
-    return history if columns is None else History(columns, history.source)

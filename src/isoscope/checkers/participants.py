@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from isoscope.checkers.itemised import ItemisedHistory
 from isoscope.checkers.witnesses import token, witness_at
 from isoscope.verdict import Anomaly, Participant
 
@@ -38,8 +39,10 @@ def with_participants(
 
     `also` are operations that matter beside those that the anomaly names.
     """
-    known = {t.label: t for t in map(history.transaction, sorted(set(numbers), reverse=True))}
     matters = (*_witnesses(anomaly), *also)
+    if isinstance(history, ItemisedHistory):
+        history = history.recorded
+    known = {t.label: t for t in map(history.transaction, sorted(set(numbers), reverse=True))}
     accounts = (_account(history, anomaly, known[label], matters) for label in anomaly.transactions)
     return replace(anomaly, participants=tuple(accounts))
 

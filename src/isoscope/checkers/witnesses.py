@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from isoscope.history import OperationKind
-from isoscope.verdict import Witness
+from isoscope.checkers.itemised import ItemisedHistory
+from isoscope.history import OperationKind, Range
+from isoscope.verdict import AskedRange, Witness
 
 if TYPE_CHECKING:
     from isoscope.history import Initial, Operation, Source, Transaction
 
 __all__ = ["Recorded", "installs", "same", "token", "witness", "witness_at", "witness_of"]
 
-_INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND)
+_INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND, OperationKind.DELETE)
 
 
 class _Places(Protocol):
@@ -60,15 +61,34 @@ def witness_of(history: Recorded, transaction: Transaction, operation: Operation
 def witness_at(history: Recorded, transaction: Transaction, place: int) -> Witness:
     """The operation at this place of a transaction."""
     operation = transaction.operations[place]
+    index, recorded, value = place, operation, operation.value
+    if isinstance(history, ItemisedHistory):
+        # The reader of a report sees what was recorded: the range, and which key it does not show.
+        index, recorded = history.origin(transaction.number, place)
+        value = None if history.is_left_out(transaction.number, place) else value
+    is_shown = recorded is not operation and value is not None
     return Witness(
         transaction=transaction.label,
         kind=str(operation.kind),
         key=operation.key,
-        value=operation.value,
+        value=value,
         place=history.source.place(operation.line) if operation.line else "",
-        index=place,
+        index=index,
         interval=operation.interval or transaction.interval,
         sql=history.source.sql(operation.line),
+        asked=None if is_shown else _asked(recorded),
+    )
+
+
+def _asked(operation: Operation) -> AskedRange | None:
+    """What a range read asked for."""
+    if not isinstance(operation.value, Range):
+        return None
+    return AskedRange(
+        low=operation.value.low,
+        high=operation.value.high,
+        table=operation.table,
+        predicate=operation.predicate,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from isoscope.explain.operation_text import (
     assignment,
     at,
+    range_text,
     read_text,
     session_name,
     write_noun,
@@ -247,6 +248,23 @@ def _changed(anomaly: Anomaly) -> tuple[str, str]:
     return f"{each} the next of them then changed, in a circle", "none of them can have come first"
 
 
+def _phantom(anomaly: Anomaly) -> str:
+    """A range read did not show a row that another transaction wrote, and yet comes after it."""
+    missed, *path = anomaly.steps
+    seen, write = missed.witnesses[:2]
+    asked = range_text(seen.asked) if seen.asked is not None else key_in_words(missed.key)
+    what = "delete" if write.kind == OperationKind.DELETE else write.kind
+    return (
+        f"{seen.transaction} asked for {asked}{at(seen)} and did not see {write.transaction}'s {what} of "
+        f"{key_in_words(missed.key)}{at(write)}, so it came before. But {chain(path)}."
+    )
+
+
+def _before_each_other(anomaly: Anomaly) -> str:
+    missed = anomaly.steps[0]
+    return f"So {missed.before} and {missed.after} would each have to come before the other."
+
+
 def _by_real_time(contradiction: Callable[[Anomaly], str]) -> Callable[[Anomaly], str]:
     """The same sentence, and what real time has to do with a cycle that has no step of real time."""
 
@@ -274,6 +292,7 @@ def _for_each_order(
 WORDINGS: Mapping[str, Wording] = {
     "cyclic-causal-order": Wording(_cycle, _no_order),
     "lost-update": Wording(_lost_update, _overwritten_unseen),
+    "phantom": Wording(_phantom, _before_each_other),
     **_for_each_order("write-cycle", _cycle, _no_order),
     **_for_each_order("circular-information-flow", _cycle, _no_order),
     **_for_each_order("read-skew", _read_skew, _seen_and_missed),

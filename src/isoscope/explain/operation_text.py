@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.explain.value_text import harmless, key_in_words, shown, shown_around
 from isoscope.history import UNKNOWN, OperationKind, Range
+from isoscope.verdict import AskedRange
 
 if TYPE_CHECKING:
     from isoscope.verdict import Witness
@@ -15,6 +16,7 @@ __all__ = [
     "assignment",
     "at",
     "owned_value",
+    "range_text",
     "read_text",
     "sentence",
     "session_name",
@@ -31,10 +33,29 @@ _VERBS = {
 
 
 def assignment(witness: Witness, *elements: object) -> str:
-    """`x = 1`; a long list is shown around the elements that matter."""
+    """`x = 1`, `rows 1 to 9 without x`; a long list is shown around the elements that matter."""
+    if witness.asked is not None and witness.kind == OperationKind.READ:
+        return f"{range_text(witness.asked)} without {key_in_words(witness.key)}"
     if isinstance(witness.value, Range):
-        return f"by a predicate {shown(witness.value)}"
+        return f"{range_text(witness.asked or AskedRange())}: {shown(witness.value)}"
     return f"{key_in_words(witness.key)} = {shown_around(witness.value, elements)}"
+
+
+def range_text(asked: AskedRange) -> str:
+    """`rows 1 to 9`, `all rows of table t`, `rows that match [:= 1]`."""
+    table = f" of table {harmless(asked.table)}" if asked.table is not None else ""
+    match (asked.low is None, asked.high is None):
+        case (True, True):
+            bounds = ""
+        case (False, True):
+            bounds = f" from {shown(asked.low)} on"
+        case (True, False):
+            bounds = f" up to {shown(asked.high)}"
+        case _:
+            bounds = f" {shown(asked.low)} to {shown(asked.high)}"
+    if asked.predicate is not None:
+        return f"rows{bounds}{table} that match {harmless(asked.predicate)}"
+    return f"rows{bounds}{table}" if bounds else f"all rows{table}"
 
 
 def at(witness: Witness) -> str:

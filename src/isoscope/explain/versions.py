@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from isoscope.explain.operation_text import at, owned_value, read_text
+from isoscope.explain.operation_text import at, owned_value, range_text, read_text
 from isoscope.explain.steps import chain
 from isoscope.explain.value_text import enumeration, key_in_words, shown
 from isoscope.explain.version_order import CLAIM, order_reason, version_names, version_writes
@@ -139,7 +139,8 @@ def _predicate_read_miss(anomaly: Anomaly) -> str:
     seen, *written = anomaly.witnesses
     matches = f"every version of {key} that it can have met matches, among them"
     why = f"{matches} {owned_value(written[0])}" if written else f"the initial value of {key} matches"
-    return f"{seen.transaction} read by a predicate{at(seen)} and was not shown {key}, although {why}."
+    asked = range_text(seen.asked) if seen.asked is not None else "rows by a predicate"
+    return f"{seen.transaction} read {asked}{at(seen)} and was not shown {key}, although {why}."
 
 
 WORDINGS: Mapping[str, Wording] = {

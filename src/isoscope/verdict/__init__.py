@@ -12,7 +12,7 @@ from isoscope.verdict.answers import (
     Sighting,
     Verdict,
 )
-from isoscope.verdict.evidence import START, Participant, Step, Witness
+from isoscope.verdict.evidence import START, AskedRange, Participant, Step, Witness
 from isoscope.verdict.facts import (
     ABSENT,
     AlternativesFacts,
@@ -41,6 +41,7 @@ __all__ = [
     "AlternativesFacts",
     "Anomaly",
     "Answer",
+    "AskedRange",
     "Claim",
     "ClockFacts",
     "ConflictFacts",

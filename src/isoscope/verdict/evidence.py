@@ -11,12 +11,22 @@ START = "the initial state"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskedRange:
+    """The rows that a range read asked for: an open bound is None, and so is a table or predicate it has not."""
+
+    low: object = None
+    high: object = None
+    table: str | None = None
+    predicate: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
     """An operation that an anomaly or a step rests on; `place` is `path:line` of the input, or empty.
 
     `index` is its place among the operations of its transaction, `interval` when its client sent it and had
     the answer: its own, else that of its transaction, None if neither is known. `sql` is the statement of a
-    recorded program.
+    recorded program. `asked` is what a range read asked for; with a key, it did not show that key.
     """
 
     transaction: str
@@ -27,6 +37,7 @@ class Witness:
     index: int = field(default=-1, compare=False)
     interval: tuple[int | None, int | None] | None = field(default=None, compare=False)
     sql: str = field(default="", compare=False)
+    asked: AskedRange | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

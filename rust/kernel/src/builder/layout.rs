@@ -101,6 +101,7 @@ impl Builder {
             read_modes: old.read_modes.reordered(order),
             predicates: old.predicates.reordered(order),
             tombstones: old.tombstones.reordered(order),
+            left_out: old.left_out.reordered(order),
         };
     }
 

@@ -3,12 +3,14 @@
 use super::NOTHING;
 use super::replay_findings::StaleRead;
 use crate::value::Value;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Values that reads show and that may be initial ones, each with the first read that shows it.
 #[derive(Debug, Default)]
 pub struct InitialCandidates {
     reads: HashMap<(u32, Value), u32>,
+    /// Keys that some transaction deletes: nil is their initial value only if no other value is.
+    deleted: HashSet<u32>,
 }
 
 /// The initial values that reads show, each with the first of these reads.
@@ -34,11 +36,17 @@ impl InitialCandidates {
         self.reads.remove(&(key, value));
     }
 
+    /// A transaction deleted the key, which may not have existed at first either.
+    pub fn delete(&mut self, key: u32) {
+        self.deleted.insert(key);
+    }
+
     /// All writes were seen: of each key the first value that remains is learned.
     pub fn finish(self, learned: &mut LearnedInitialValues) {
         for ((key, value), read) in self.reads {
+            let is_weak = |value: Value| value == Value::NIL && self.deleted.contains(&key);
             let known = learned.of_key.entry(key).or_insert((read, value));
-            if read < known.0 {
+            if (is_weak(value), read) < (is_weak(known.1), known.0) {
                 *known = (read, value);
             }
         }

@@ -1,7 +1,7 @@
 //! How each key is used, and which keys cannot be judged: their content or its time is not known.
 
 use super::Judgement;
-use crate::history::{History, Initial, Kind, NO_KEY};
+use crate::history::{History, Initial, Kind, LeftOut, NO_KEY};
 use crate::value::Value;
 
 const WRITTEN: u8 = 1;
@@ -51,7 +51,7 @@ impl KeyUses {
             }
         }
         let range_reads = columns.kinds.iter().filter(|&&kind| kind == Kind::RangeRead).count() as u64;
-        Self { of_key, range_reads }
+        Self { of_key, range_reads: range_reads + left_out_by_predicates(history) }
     }
 
     /// Adds one operation of a stream; [`Self::finish`] after the last.
@@ -96,9 +96,9 @@ impl KeyUses {
         self.of_key[key as usize] & LISTED != 0
     }
 
-    /// Whether the content of the key is known: a register or a list, not both, and never deleted.
+    /// Whether the content of the key is known: a register or a list, not both.
     pub fn is_judged(&self, key: u32) -> bool {
-        self.of_key[key as usize] & (WRITTEN | LIST | DELETED) <= LIST
+        self.of_key[key as usize] & (WRITTEN | LIST) != WRITTEN | LIST
     }
 
     /// Whether it is known when each version was installed.
@@ -115,7 +115,7 @@ impl KeyUses {
     pub fn report(&self, judgement: &mut Judgement) {
         judgement.range_reads = self.range_reads;
         for (key, &shape) in (0..).zip(&self.of_key) {
-            if shape & DELETED != 0 {
+            if shape & (DELETED | LIST) == DELETED | LIST {
                 judgement.deleted_keys.push(key);
             } else if !self.is_judged(key) {
                 judgement.mixed_keys.push(key);
@@ -126,10 +126,19 @@ impl KeyUses {
     }
 }
 
+/// Keys that predicates left out: by the clock, one state is due, and whether it matches is not asked.
+fn left_out_by_predicates(history: &History) -> u64 {
+    let left_out = &history.operations.left_out;
+    if left_out.is_empty() {
+        return 0;
+    }
+    (0..history.operation_count()).filter(|&one| left_out.get(one) == LeftOut::Unmatched).count() as u64
+}
+
 /// The bits that one operation sets.
 fn use_of(kind: Kind, value: Value) -> u8 {
     match kind {
-        Kind::Delete => DELETED,
+        Kind::Delete => DELETED | WRITTEN,
         Kind::Append => LIST,
         Kind::Read if value.list_index().is_some() => LIST,
         Kind::Write | Kind::Insert => WRITTEN,

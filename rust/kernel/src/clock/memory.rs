@@ -9,7 +9,7 @@ use super::suspect_reads::SuspectRead;
 use super::{ClockAnomaly, ClockLevel, Event, Finding, Judgement, NOTHING};
 use crate::by_key::ByKey;
 use crate::cancel::Cancel;
-use crate::history::{History, Status, Timestamp};
+use crate::history::{History, Kind, Status, Timestamp};
 use crate::reads::counted;
 use crate::value::Value;
 use std::borrow::Cow;
@@ -195,7 +195,7 @@ impl Source for Columns<'_> {
             number: number as u32,
             kind: columns.kinds[number],
             key: columns.keys[number],
-            value: columns.values[number],
+            value: if columns.kinds[number] == Kind::Delete { Value::NIL } else { columns.values[number] },
         })
     }
 

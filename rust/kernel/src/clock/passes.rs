@@ -221,8 +221,10 @@ struct InitialPass<'p>(&'p mut InitialCandidates);
 impl InitialPass<'_> {
     fn remove_writes<S: Source>(&mut self, source: &S, transaction: u32) {
         for write in source.operations(transaction) {
-            if write.kind.installs() && write.kind != Kind::Delete {
-                self.0.remove(write.key, write.value);
+            match write.kind {
+                Kind::Delete => self.0.delete(write.key),
+                kind if kind.installs() => self.0.remove(write.key, write.value),
+                _ => {}
             }
         }
     }
@@ -251,7 +253,7 @@ impl OriginPass<'_> {
             if has_last_write {
                 origins.add_last_write(transaction, write.key, write.number);
             }
-            if write.kind == Kind::Delete || !origins.is_shown(write.key, write.value) {
+            if !origins.is_shown(write.key, write.value) {
                 continue;
             }
             let (start, commit) = source.times(transaction);

@@ -1,9 +1,9 @@
 //! Reads of a register: the writes that each of them may show.
 
-use super::{Ambiguity, KeyOperations, Premise, Refusal, RegisterRead};
-use crate::by_key::{Operation, Writers};
-use crate::history::Kind;
+use super::{Ambiguity, KeyOperations, Premise, Refusal, RegisterRead, Sites};
+use crate::by_key::{Operation, Writers, external_reads};
 use crate::observations::{ABSENT, INITIAL};
+use crate::predicates::Miss;
 use crate::value::Value;
 
 impl Ambiguity<'_> {
@@ -11,12 +11,16 @@ impl Ambiguity<'_> {
     pub(super) fn initial_values(&self, of_key: &KeyOperations, counted: &[bool]) -> Vec<Option<Value>> {
         let initial = &self.history.initial;
         let value = initial.of(of_key.key);
+        if self.is_born(of_key.key) {
+            return vec![None];
+        }
         if value != Value::UNKNOWN {
             let writes = of_key.writes.of(value);
             let is_replaced = initial.replaceable && writes.iter().any(|w| counted[w.transaction as usize]);
             return vec![Some(value).filter(|_| !is_replaced)];
         }
-        let reads: Vec<&Operation> = external_reads(&of_key.gathered, counted).collect();
+        let reads = external_reads(&of_key.gathered, counted).filter(|read| !read.is_unmatched);
+        let reads: Vec<&Operation> = reads.collect();
         if let Some(read) = reads.iter().find(|read| of_key.writes.of(read.value).is_empty()) {
             return vec![Some(read.value)];
         }
@@ -30,7 +34,17 @@ impl Ambiguity<'_> {
         values.retain(|&value| {
             reads.iter().filter(|read| read.value == value).all(|read| writers(read).good.is_some())
         });
-        [None].into_iter().chain(values.into_iter().map(Some)).collect()
+        // A key that some transaction deletes may not have existed: that explains whatever another value, which no
+        // read shows, would.
+        let may_be_nil = !of_key.writes.of(Value::NIL).is_empty();
+        let first = may_be_nil.then_some(Value::NIL);
+        values.retain(|&value| Some(value) != first);
+        [first].into_iter().chain(values.into_iter().map(Some)).collect()
+    }
+
+    /// Whether a first transaction inserts the key, so that no read shows its initial state.
+    fn is_born(&self, key: u32) -> bool {
+        self.born.get(key as usize) == Some(&true)
     }
 
     pub(super) fn register_reads(
@@ -38,14 +52,21 @@ impl Ambiguity<'_> {
         of_key: &KeyOperations,
         premise: &Premise,
         initial: Option<Value>,
-        found: &mut Vec<RegisterRead>,
+        sites: &mut Sites,
     ) -> Result<(), Refusal> {
         let runs = of_key.gathered.chunk_by(|a, b| a.transaction == b.transaction);
         for run in runs.filter(|run| premise.effective[run[0].transaction as usize]) {
-            for (place, read) in run.iter().enumerate().filter(|(_, operation)| is_known_read(operation)) {
+            for (place, read) in run.iter().enumerate().filter(|(_, operation)| operation.is_known_read()) {
                 let is_own = run[..place].iter().any(|operation| operation.kind.installs());
                 let (options, is_wrong) = if is_own {
-                    (vec![own_write(run, place)], false)
+                    (vec![self.own_write(run, place)], false)
+                } else if read.is_unmatched {
+                    let Some(options) = self.unmatched_options(of_key, premise, initial, read) else {
+                        let (operation, reader) = (read.number, read.transaction);
+                        sites.misses.push(Miss { operation, reader, key: of_key.key });
+                        continue;
+                    };
+                    (options, false)
                 } else {
                     self.external_options(of_key, premise, initial, read)
                 };
@@ -56,10 +77,47 @@ impl Ambiguity<'_> {
                     return Err(Refusal::NoWriter);
                 }
                 let &Operation { number: read, transaction, .. } = read;
-                found.push(RegisterRead { read, transaction, key: of_key.key, options, is_wrong, is_own });
+                let key = of_key.key;
+                sites.reads.push(RegisterRead { read, transaction, key, options, is_wrong, is_own });
             }
         }
         Ok(())
+    }
+
+    /// The writes that leave the key in a state which does not match; nothing if there are none.
+    fn unmatched_options(
+        &self,
+        of_key: &KeyOperations,
+        premise: &Premise,
+        initial: Option<Value>,
+        read: &Operation,
+    ) -> Option<Vec<u32>> {
+        let matches = |value: Value| self.predicates.matches(self.history, read.number, value);
+        let is_initial = match initial {
+            Some(value) => !matches(value),
+            None => self.history.initial.of(of_key.key) == Value::UNKNOWN && !self.is_born(of_key.key),
+        };
+        let mut good = self.predicates.unmatched(self.history, read, &of_key.writes);
+        good.retain(|write| write.transaction != read.transaction);
+        if !is_initial && good.is_empty() {
+            return None;
+        }
+        let counted = good.into_iter().filter(|write| premise.counted[write.transaction as usize]);
+        let counted = counted.map(|write| write.operation);
+        Some(is_initial.then_some(INITIAL).into_iter().chain(counted).collect())
+    }
+
+    /// The own write that an own read shows: the last of the value before the read, or else the first after it.
+    fn own_write(&self, run: &[Operation], place: usize) -> u32 {
+        let read = &run[place];
+        let mut before = run[..place].iter().rev().filter(|operation| operation.kind.installs());
+        if read.is_unmatched {
+            let matches = |own: &&Operation| self.predicates.matches(self.history, read.number, own.value);
+            return before.next().filter(|own| !matches(own)).map_or(ABSENT, |own| own.number);
+        }
+        let writes_it = |operation: &&Operation| operation.kind.installs() && operation.value == read.value;
+        let before = before.find(writes_it);
+        before.or_else(|| run[place..].iter().find(writes_it)).map_or(ABSENT, |write| write.number)
     }
 
     /// The possible writes, and whether all of them are bad.
@@ -94,24 +152,4 @@ impl Ambiguity<'_> {
         }
         (if is_written { seen } else { vec![ABSENT] }, true)
     }
-}
-
-fn is_known_read(operation: &Operation) -> bool {
-    operation.kind == Kind::Read && operation.value != Value::UNKNOWN
-}
-
-/// Reads of transactions that count, of what they have not written themselves before.
-fn external_reads<'o>(gathered: &'o [Operation], counted: &[bool]) -> impl Iterator<Item = &'o Operation> {
-    let runs = gathered.chunk_by(|a, b| a.transaction == b.transaction);
-    let counted = runs.filter(|run| counted[run[0].transaction as usize]);
-    let external = counted.flat_map(|run| run.iter().take_while(|operation| !operation.kind.installs()));
-    external.filter(|operation| is_known_read(operation))
-}
-
-/// The own write of the value: the last before the read, or else the first after it.
-fn own_write(run: &[Operation], place: usize) -> u32 {
-    let value = run[place].value;
-    let writes_it = |operation: &&Operation| operation.kind.installs() && operation.value == value;
-    let before = run[..place].iter().rev().find(writes_it);
-    before.or_else(|| run[place..].iter().find(writes_it)).map_or(ABSENT, |write| write.number)
 }

@@ -101,8 +101,8 @@ impl Ambiguity<'_> {
     /// A row of a register is the last write of that value by its transaction.
     fn take_last(&self, of_key: &KeyOperations, writes: &mut [u32]) {
         for write in writes {
-            let (transaction, value) =
-                (self.owners[*write as usize], self.history.operations.values[*write as usize]);
+            let Some(one) = of_key.gathered.iter().find(|one| one.number == *write) else { continue };
+            let (transaction, value) = (one.transaction, one.value);
             let mut same = of_key.writes.of(value).iter().filter(|other| other.transaction == transaction);
             *write = same.next_back().map_or(*write, |last| last.operation);
         }

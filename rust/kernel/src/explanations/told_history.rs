@@ -3,8 +3,9 @@
 use super::effects_search::detach;
 use super::{Ambiguity, OpenRead, Premise, Shown, Sites, writer_of};
 use crate::by_key::Shape;
-use crate::history::{History, Kind, Status, VersionOrder};
+use crate::history::{History, Kind, LeftOut, Status, VersionOrder};
 use crate::observations::{ABSENT, INITIAL};
+use crate::predicates::Miss;
 use crate::value::Value;
 use hashbrown::HashMap;
 
@@ -16,6 +17,8 @@ pub struct Told {
     pub open: Vec<OpenRead>,
     /// Whether a read that no explanation excuses was given one of several writes.
     pub has_open_wrong_reads: bool,
+    /// Keys that a predicate left out though every state of them matches.
+    pub misses: Vec<Miss>,
     /// What other reads of ambiguous keys show: the read, its writes, and whether it is of a list.
     pub shown: Vec<(u32, Vec<u32>, bool)>,
 }
@@ -42,8 +45,9 @@ impl Ambiguity<'_> {
     #[must_use]
     pub fn told(&self, premise: &Premise, sites: &Sites, options: &[usize]) -> Told {
         let mut options = options.iter().copied();
-        let (open, shown) = (Vec::new(), Vec::new());
-        let mut told = Told { history: self.history.clone(), open, has_open_wrong_reads: false, shown };
+        let (open, shown, misses) = (Vec::new(), Vec::new(), sites.misses.clone());
+        let mut told =
+            Told { history: self.history.clone(), open, has_open_wrong_reads: false, misses, shown };
         let mut names = Names::default();
         let keys = self.keys.iter().zip(&premise.initial);
         let judged: Vec<u32> =
@@ -95,8 +99,14 @@ impl Ambiguity<'_> {
         for &key in keys {
             for &operation in self.by_key.of(key as usize) {
                 let at = operation as usize;
+                if history.operations.left_out.get(at) == LeftOut::Unmatched {
+                    history.operations.left_out.set(at, LeftOut::Known);
+                }
                 if history.operations.kinds[at].installs() {
                     history.operations.values[at] = names.of(operation, Value::NOTHING);
+                    if history.operations.kinds[at] == Kind::Delete {
+                        history.operations.kinds[at] = Kind::Write;
+                    }
                 } else if history.operations.kinds[at] == Kind::Read {
                     // What was read of a transaction that does not count is not asked.
                     let is_list = history.operations.values[at].list_index().is_some();

@@ -76,7 +76,8 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
         claims: versions::orders::Claims::default(),
         max_anomalies: 1,
         budget: crate::solver::Budget::default(),
-        predicates: &crate::predicates::Judgement::default(),
+        misses: &[],
+        is_of_items: false,
         asked: None,
         witnessed: &[],
     };

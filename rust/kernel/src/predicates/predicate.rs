@@ -1,11 +1,12 @@
-//! Which values a predicate read asks for, as Elle's `closed-predicate` workload has them.
+//! Which values a predicate read asks for: the forms of Elle's `closed-predicate` workload, and sets of values.
 
+use super::operand::Operand;
 use crate::history::{History, Kind};
 use crate::value::{AtomKind, Value, Values};
 use std::fmt;
 
 /// Which values a predicate read asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Predicate {
     /// Every value of a key that exists.
     Any,
@@ -18,10 +19,12 @@ pub enum Predicate {
         /// What is left.
         remainder: i64,
     },
+    /// One of these.
+    In(Vec<Operand>),
 }
 
 impl Predicate {
-    /// The predicate called `name` with these operands, if there is one.
+    /// The predicate of Elle's that is called `name` with these operands, if there is one.
     #[must_use]
     pub fn new(name: &[u8], operands: &[Value]) -> Option<Self> {
         match (name, operands) {
@@ -38,6 +41,9 @@ impl Predicate {
     /// The predicate that is written as `text`: the inverse of its display.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
+        if let Some(operands) = text.strip_prefix("[:in").and_then(|rest| rest.strip_suffix(']')) {
+            return Operand::all(operands).filter(|operands| !operands.is_empty()).map(Self::In);
+        }
         let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
         let mut words = inner.strip_prefix(':')?.split(' ');
         let name = words.next()?;
@@ -46,16 +52,9 @@ impl Predicate {
         Self::new(name.as_bytes(), &operands?).filter(|predicate| predicate.to_string() == text)
     }
 
-    /// The predicate of an operation, if it is a range read that asks for nothing but that.
+    /// The predicate of an operation, if it is of a known form.
     #[must_use]
-    pub fn of(history: &History, operation: usize) -> Option<Self> {
-        if history.operations.kinds[operation] != Kind::RangeRead {
-            return None;
-        }
-        let range = history.range_of(operation);
-        if (range.low, range.high, range.dead) != (Value::NIL, Value::NIL, 0) {
-            return None;
-        }
+    pub fn asked(history: &History, operation: usize) -> Option<Self> {
         let label = history.operations.predicates.get(operation).0.atom_index()?;
         match history.values.atom(label) {
             (AtomKind::Text, text) => Self::parse(text),
@@ -63,13 +62,29 @@ impl Predicate {
         }
     }
 
+    /// The predicate of an operation, if it is a range read that asks for nothing but that, and Elle has it.
+    #[must_use]
+    pub fn of_elle(history: &History, operation: usize) -> Option<Self> {
+        if history.operations.kinds[operation] != Kind::RangeRead {
+            return None;
+        }
+        let range = history.range_of(operation);
+        if (range.low, range.high, range.dead) != (Value::NIL, Value::NIL, 0) {
+            return None;
+        }
+        Self::asked(history, operation).filter(|predicate| !matches!(predicate, Self::In(_)))
+    }
+
     /// Whether a key that holds `value` is asked for; one that holds nil does not exist.
     #[must_use]
-    pub fn matches(self, values: &Values, value: Value) -> bool {
+    pub fn matches(&self, values: &Values, value: Value) -> bool {
         match self {
             Self::Any => value != Value::NIL,
-            Self::Equal(number) => value.as_small() == Some(number),
-            Self::Remainder { modulus, remainder } => remainder_of(values, value, modulus) == Some(remainder),
+            Self::Equal(number) => value.as_small() == Some(*number),
+            Self::Remainder { modulus, remainder } => {
+                remainder_of(values, value, *modulus) == Some(*remainder)
+            }
+            Self::In(operands) => operands.iter().any(|operand| operand.equals(values, value)),
         }
     }
 }
@@ -80,6 +95,11 @@ impl fmt::Display for Predicate {
             Self::Any => write!(out, ":true"),
             Self::Equal(number) => write!(out, "[:= {number}]"),
             Self::Remainder { modulus, remainder } => write!(out, "[:mod {modulus} {remainder}]"),
+            Self::In(operands) => {
+                write!(out, "[:in")?;
+                operands.iter().try_for_each(|operand| write!(out, " {operand}"))?;
+                write!(out, "]")
+            }
         }
     }
 }
@@ -106,7 +126,9 @@ mod tests {
 
     #[test]
     fn a_predicate_is_its_text() {
-        for text in [":true", "[:= -3]", "[:mod 2 1]"] {
+        let large = "[:in 100000000000000000000001]";
+        let texts = [":true", "[:= -3]", "[:mod 2 1]", "[:in 1 -2]", r#"[:in "a \" b" 3 ""]"#, large];
+        for text in texts {
             assert_eq!(Predicate::parse(text).map(|predicate| predicate.to_string()), Some(text.to_owned()));
         }
         for text in
@@ -114,6 +136,25 @@ mod tests {
         {
             assert_eq!(Predicate::parse(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_set_of_values_has_integers_and_texts_as_in_json() {
+        for text in [
+            "[:in]",
+            "[:in ]",
+            "[:in  1]",
+            "[:in 01]",
+            "[:in x]",
+            "[:in 1.0]",
+            r#"[:in "a]"#,
+            r#"[:in "a"1]"#,
+        ] {
+            assert_eq!(Predicate::parse(text), None, "{text}");
+        }
+        let escaped = Predicate::parse(r#"[:in "\u00e9\ud83d\ude00\n"]"#);
+        assert_eq!(escaped, Some(Predicate::In(vec![Operand::Text("é😀\n".to_owned())])));
+        assert_eq!(Predicate::parse(r#"[:in "\ud83d"]"#), None);
     }
 
     #[test]
@@ -125,6 +166,8 @@ mod tests {
         for (predicate, matching, other) in [
             (":true", vec![number(0), text], vec![Value::NIL]),
             ("[:= 1]", vec![number(1)], vec![number(2), text, large, Value::NIL]),
+            ("[:in 2 \"1\"]", vec![number(2), text], vec![number(1), large, Value::NIL]),
+            ("[:in -100000000000000000000001]", vec![large], vec![number(1), text]),
             ("[:mod 3 1]", vec![number(1), number(-2), large], vec![number(2), number(-1), text]),
         ] {
             let predicate = Predicate::parse(predicate).unwrap();

@@ -1,7 +1,7 @@
 //! The operations that stay, in columns of their own.
 
 use crate::builder::{Builder, Details};
-use crate::history::{History, Kind, Label, NO_KEY};
+use crate::history::{History, Kind, Label, LeftOut, NO_KEY};
 use crate::value::Value;
 use hashbrown::{HashMap, HashSet};
 
@@ -19,22 +19,39 @@ pub fn copy(history: &History, stay: &[bool], kept: &[bool]) -> History {
     copy.to.finish().expect("sequence numbers that differed do so still")
 }
 
-/// The same history with every range read as reads of its rows.
-pub fn itemised(history: &History) -> History {
+/// The same history with reads in the place of range reads: those that `items` gives for one, and the range read itself
+/// if it is not judged. Also the recorded operation of each operation.
+pub fn itemised(
+    history: &History,
+    items: impl Fn(usize, usize, &mut Vec<Item>) -> bool,
+) -> (History, Vec<u32>) {
     let mut copy = Copy { from: history, to: Builder::new(), sessions: HashMap::new() };
+    let (mut origins, mut found) = (Vec::new(), Vec::new());
+    copy.keys_in_order();
     for transaction in 0..history.transaction_count() {
         let number = copy.transaction(transaction);
         for operation in history.operations_of(transaction) {
-            if history.operations.kinds[operation] == Kind::RangeRead {
-                copy.rows(number, operation);
-            } else {
+            let is_kept = items(transaction, operation, &mut found);
+            for item in found.drain(..) {
+                copy.item(number, operation, item);
+            }
+            if is_kept {
                 copy.operation(number, operation);
             }
+            origins.resize(copy.to.operation_count(), operation as u32);
         }
     }
     copy.initial();
     copy.versions(&vec![true; history.operation_count()]);
-    copy.to.finish().expect("sequence numbers that differed do so still")
+    (copy.to.finish().expect("sequence numbers that differed do so still"), origins)
+}
+
+/// One key that a range read reads.
+#[derive(Debug, Clone, Copy)]
+pub struct Item {
+    pub key: u32,
+    pub value: Value,
+    pub left_out: LeftOut,
 }
 
 struct Copy<'h> {
@@ -114,15 +131,23 @@ impl Copy<'_> {
         self.details(number, operation);
     }
 
-    /// Each row that a range read shows, as a read.
-    fn rows(&mut self, transaction: u32, operation: usize) {
-        let rows: Vec<(u32, Value)> = self.from.rows_of(operation).collect();
-        for (key, value) in rows {
-            let (key, value) = (self.key(key), self.scalar(value));
-            let line = self.from.operations.lines[operation];
-            let number = self.to.operation(transaction, Kind::Read, key, value, line);
-            self.details(number, operation);
+    /// Gives the keys the numbers that they have.
+    fn keys_in_order(&mut self) {
+        for key in 0..self.from.keys.len() as u32 {
+            self.key(key);
         }
+    }
+
+    /// One key that a range read reads, as a read.
+    fn item(&mut self, transaction: u32, operation: usize, item: Item) {
+        let (key, line) = (self.key(item.key), self.from.operations.lines[operation]);
+        let value = match self.elements(item.value) {
+            Some(elements) => self.to.list(key, &elements),
+            None => self.scalar(item.value),
+        };
+        let number = self.to.operation(transaction, Kind::Read, key, value, line);
+        self.details(number, operation);
+        self.to.leave_out(number, item.left_out);
     }
 
     /// What else is known of an operation.

@@ -123,7 +123,7 @@ impl<'h> Left<'h> {
             history,
             lost: HashSet::new(),
             keys: vec![Key::default(); history.keys.len()],
-            deleted: judgement.deleted_keys.iter().copied().collect(),
+            deleted: deleted_keys(history),
             mixed: judgement.mixed_keys.iter().copied().collect(),
             is_any_partial: false,
         };
@@ -173,6 +173,13 @@ impl<'h> Left<'h> {
             _ => true,
         }
     }
+}
+
+/// Keys that some transaction deletes: a read of them may show that they did not exist.
+pub fn deleted_keys(history: &History) -> HashSet<u32> {
+    let columns = &history.operations;
+    let deletes = columns.kinds.iter().zip(&columns.keys).filter(|(kind, _)| **kind == Kind::Delete);
+    deletes.map(|(_, &key)| key).collect()
 }
 
 /// Everything that operations which are kept show.

@@ -37,6 +37,7 @@ named_enum! {
         ContradictoryEvidence => "contradictory-evidence",
         NoCommitOrder => "no-commit-order",
         PredicateReadMiss => "predicate-read-miss",
+        Phantom => "phantom",
     }
 }
 

@@ -64,6 +64,8 @@ struct OpenRead {
     at: usize,
     /// Ascending.
     versions: Vec<u32>,
+    /// Whether nothing follows from the versions after the one that it showed.
+    misses_nothing: bool,
 }
 
 /// What is open, and the transactions that are on possible cycles.
@@ -137,14 +139,15 @@ impl<'s, 'h> Completion<'s, 'h> {
 
     /// Equal reads of a transaction have one explanation: where two do, one does.
     fn find_reads(&mut self, reads: Vec<PossibleVersions>) {
-        for PossibleVersions { node, read, key, versions } in reads {
+        for PossibleVersions { node, read, key, versions, misses_nothing } in reads {
             if let Ok(at) = self.open.binary_search_by_key(&key, |open| open.key) {
-                self.every_read.push(OpenRead { node, read, key, at, versions });
+                self.every_read.push(OpenRead { node, read, key, at, versions, misses_nothing });
             }
         }
         self.reads.clone_from(&self.every_read);
         self.reads.dedup_by(|one, other| {
-            (one.node, one.key, &one.versions) == (other.node, other.key, &other.versions)
+            let is_same = one.misses_nothing == other.misses_nothing;
+            is_same && (one.node, one.key, &one.versions) == (other.node, other.key, &other.versions)
         });
         self.reads.sort_by_key(|open| (open.node, open.read));
     }

@@ -326,9 +326,6 @@ fn write_read(
             }
         };
         for operation in history.operations_of(transaction as usize) {
-            for &(.., version) in orders.further_of(operation as u32) {
-                add(orders.writers[version as usize]);
-            }
             let (source, observed) = (observations.sources[operation], orders.observed[operation]);
             let is_by_reads = orders.source_of(history.operations.keys[operation]) == Source::ListRead;
             if source != ABSENT && source != INITIAL && observed != ABSENT {

@@ -110,9 +110,6 @@ fn write_read(witnesses: &Witnesses<'_, '_>, reader: u32, found: &mut Vec<EventE
         });
     };
     for read in lookup.operations(reader) {
-        for &(_, key, version) in lookup.orders.further_of(read) {
-            add(lookup.orders.writers[version as usize], read, key, version);
-        }
         let at = read as usize;
         let (source, observed) = (lookup.observations.sources[at], lookup.orders.observed[at]);
         let key = lookup.key(read);

@@ -4,7 +4,7 @@ use super::acyclic_levels::acyclic_levels;
 use super::dependencies::{Dependencies, Order};
 use super::level_outcomes::LevelOutcomes;
 use super::lookup::Lookup;
-use super::open_reads::{PossibleVersions, possible_versions, suppose_versions};
+use super::open_reads::{PossibleVersions, suppose_versions};
 use super::replayed_order::{is_session_by_session, replayed_order};
 use super::saturation::{Saturation, saturate};
 use super::version_readers::Readers;
@@ -36,7 +36,7 @@ impl Judge<'_> {
             judge: self,
             all,
             lookup,
-            reads: possible_versions(self.open_reads, all, lookup.orders),
+            reads: self.possible_versions(all, lookup.orders),
             levels,
             proofs,
             guess: Guess::default(),
@@ -117,7 +117,7 @@ impl Guessing<'_, '_> {
         let (judge, all) = (self.judge, self.all);
         let ranks = replayed_order(all, self.lookup, order, &self.reads, saturation);
         let mut supposed = self.lookup.orders.completed(&ranks, order);
-        let reads = possible_versions(judge.open_reads, all, &supposed);
+        let reads = judge.possible_versions(all, &supposed);
         suppose_versions(&reads, all, &ranks, &mut supposed);
         let all = Dependencies::new(judge.history, judge.observations, &supposed, judge.times);
         let small = judge.on_cycles(&all, None).0;

@@ -72,10 +72,9 @@ impl<'h> Lookup<'h> {
 
     /// What reads showed: (operation, key, version).
     pub fn observed(&self, transaction: u32) -> impl Iterator<Item = (u32, u32, u32)> {
-        self.operations(transaction).flat_map(|operation| {
+        self.operations(transaction).filter_map(|operation| {
             let version = self.orders.observed[operation as usize];
-            let own = (version != ABSENT).then(|| (operation, self.key(operation), version));
-            own.into_iter().chain(self.orders.further_of(operation).iter().copied())
+            (version != ABSENT).then(|| (operation, self.key(operation), version))
         })
     }
 
@@ -174,8 +173,7 @@ impl<'h> Lookup<'h> {
     #[must_use]
     pub fn read_from(&self, operation: u32) -> Vec<u32> {
         let at = operation as usize;
-        let versions = self.orders.further_of(operation).iter().map(|&(.., version)| version);
-        let mut found: Vec<u32> = versions.map(|version| self.orders.writers[version as usize]).collect();
+        let mut found = Vec::new();
         if self.history.operations.kinds[at] == Kind::Read {
             found.push(self.observations.sources[at]);
             let version = self.orders.observed[at];

@@ -21,6 +21,7 @@ pub mod lost_updates;
 mod open_reads;
 mod order_anomalies;
 pub mod orders;
+mod phantoms;
 mod proofs;
 #[cfg(test)]
 pub(crate) mod random;
@@ -42,10 +43,10 @@ pub mod witness_order;
 use crate::cancel::Cancel;
 use crate::explanations::OpenRead;
 use crate::graph::Components;
-use crate::history::{History, Kind};
+use crate::history::History;
 use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
-use crate::predicates;
+use crate::predicates::{Miss, first_transactions};
 use crate::solver::{Budget, Progress};
 use anomalies::{Named, VersionAnomaly};
 use completion::{Answer, Completion, FoundOrder, Group, decide_groups};
@@ -53,7 +54,6 @@ use dependencies::{Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};
 use levels::{Level, cycles};
 use lookup::Lookup;
-use open_reads::possible_versions;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
@@ -100,8 +100,10 @@ pub struct Question<'q> {
     pub max_anomalies: usize,
     /// What the search may cost.
     pub budget: Budget,
-    /// What predicate reads and reads of deleted keys showed.
-    pub predicates: &'q predicates::Judgement,
+    /// Keys that predicates left out though every state of them matches.
+    pub misses: &'q [Miss],
+    /// Whether nothing follows from versions that came after what range reads left out.
+    pub is_of_items: bool,
     /// Levels that are asked for; nothing: all. An order of open versions is searched for other levels only if
     /// one of these stays unknown.
     pub asked: Option<&'q [Level]>,
@@ -200,26 +202,6 @@ fn judge_within(
     first
 }
 
-/// Transactions of a history's first state.
-fn first_transactions(history: &History) -> Vec<u32> {
-    if history.operations.statements.is_empty() {
-        return Vec::new();
-    }
-    let all = 0..history.transaction_count();
-    all.filter(|&transaction| predicates::is_init(history, transaction)).map(|t| t as u32).collect()
-}
-
-/// What predicate reads and reads of deleted keys showed, if there are any.
-#[must_use]
-pub fn predicates_of(history: &History, observations: &Observations) -> predicates::Judgement {
-    let kinds = &history.operations.kinds;
-    if kinds.iter().any(|kind| matches!(kind, Kind::RangeRead | Kind::Delete)) {
-        predicates::judge(history, &observations.counted)
-    } else {
-        predicates::Judgement::default()
-    }
-}
-
 struct Judge<'j> {
     history: &'j History,
     observations: &'j Observations,
@@ -241,8 +223,8 @@ impl Judge<'_> {
             times: self.times,
             claims: self.question.claims,
             believed: self.believed,
-            further: &self.question.predicates.observations,
             first: self.first,
+            is_of_items: self.question.is_of_items,
         };
         let orders = Orders::new(&question, self.cancel);
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
@@ -251,10 +233,11 @@ impl Judge<'_> {
         let found = cycles(&small, &lookup, self.cancel);
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
-        let (max_anomalies, misses) = (self.question.max_anomalies, &self.question.predicates.misses);
+        self.phantoms(&small, &lookup, &found, &mut named);
+        let (max_anomalies, misses) = (self.question.max_anomalies, self.question.misses);
         OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(misses, &mut named);
         let mut levels = LevelOutcomes::new(&found, &orders, self.open_reads.is_empty());
-        if !self.question.predicates.misses.is_empty() {
+        if !misses.is_empty() && !self.question.is_of_items {
             levels.refute(Level::Serializable);
         }
         let mut proofs = Vec::new();
@@ -269,7 +252,7 @@ impl Judge<'_> {
             let groups = Group::all(small, components);
             let keeps = !self.question.witnessed.is_empty();
             let completions = groups.iter().map(|Group { small, components }| {
-                let reads = possible_versions(self.open_reads, small, &orders);
+                let reads = self.possible_versions(small, &orders);
                 Completion::new(small, components, &lookup, &guess, reads, keeps)
             });
             let completions: Vec<Completion<'_, '_>> = completions.collect();

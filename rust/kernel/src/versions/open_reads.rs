@@ -1,8 +1,10 @@
 //! Reads that several versions explain, as the versions of one order.
 
+use super::Judge;
 use super::dependencies::Dependencies;
 use super::orders::Orders;
 use crate::explanations::OpenRead;
+use crate::history::LeftOut;
 use crate::observations::INITIAL;
 
 /// A read, and the versions that it may have shown.
@@ -16,11 +18,27 @@ pub struct PossibleVersions {
     pub key: u32,
     /// The versions, ascending; the initial one may be the first.
     pub versions: Vec<u32>,
+    /// Whether nothing follows from the versions after the one that it showed.
+    pub misses_nothing: bool,
+}
+
+impl Judge<'_> {
+    /// The versions of all open reads: `all` has the nodes.
+    pub(super) fn possible_versions(&self, all: &Dependencies, orders: &Orders) -> Vec<PossibleVersions> {
+        let mut found = possible_versions(self.open_reads, all, orders);
+        if self.question.is_of_items {
+            let left_out = &self.history.operations.left_out;
+            for open in &mut found {
+                open.misses_nothing = left_out.get(open.read as usize) != LeftOut::No;
+            }
+        }
+        found
+    }
 }
 
 /// Finds the versions of all open reads: `all` has the nodes.
 #[must_use]
-pub fn possible_versions(reads: &[OpenRead], all: &Dependencies, orders: &Orders) -> Vec<PossibleVersions> {
+fn possible_versions(reads: &[OpenRead], all: &Dependencies, orders: &Orders) -> Vec<PossibleVersions> {
     let mut nodes: Vec<(u32, u32)> = all.transactions.iter().copied().zip(0..).collect();
     nodes.sort_unstable();
     let node = |transaction: u32| {
@@ -41,7 +59,8 @@ pub fn possible_versions(reads: &[OpenRead], all: &Dependencies, orders: &Orders
             versions.sort_unstable();
             let node = node(open.transaction);
             let (read, key) = (open.read, open.key);
-            found.extend(node.map(|node| PossibleVersions { read, node, key, versions }));
+            let misses_nothing = false;
+            found.extend(node.map(|node| PossibleVersions { read, node, key, versions, misses_nothing }));
         }
     }
     found

@@ -3,7 +3,6 @@
 use super::completion::FoundOrder;
 use super::dependencies::Dependencies;
 use super::levels::Level;
-use super::open_reads::possible_versions;
 use super::orders::Orders;
 use super::session_guarantees::GUARANTEES;
 use super::witness_order::{Proof, ShownWrites, WitnessOrder, Witnessed, implies, write_of};
@@ -64,7 +63,7 @@ impl Judge<'_> {
         let proof = |(level, order): (Level, FoundOrder)| {
             let ranks = self.ranks(all, &of, &order);
             let mut completed = orders.completed(&ranks, level.order());
-            for open in possible_versions(self.open_reads, all, &completed) {
+            for open in self.possible_versions(all, &completed) {
                 let writer = order.shown.get(&open.read);
                 let is_shown = |version: &u32| writer == Some(&completed.writers[*version as usize]);
                 let chosen = open.versions.iter().copied().find(is_shown).unwrap_or(open.versions[0]);

@@ -6,10 +6,10 @@ use super::orders::ordered_keys::OrderedKeys;
 use super::orders::{self, Claims, Orders, Source};
 use super::transaction_times::TransactionTimes;
 use super::version_readers::Readers;
-use super::{first_transactions, predicates_of};
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::observations::Observations;
+use crate::predicates::first_transactions;
 use crate::relation::Relation;
 
 /// How many keys each source orders, without a judgement of levels.
@@ -23,9 +23,9 @@ pub fn ordered(
     let times = TransactionTimes::new(history, &observations.counted);
     let first = &first_transactions(history)[..];
     let orders = |believed| {
-        let further = &[];
+        let (times, is_of_items) = (&times, false);
         let question =
-            orders::Question { history, observations, times: &times, claims, believed, further, first };
+            orders::Question { history, observations, times, claims, believed, first, is_of_items };
         Orders::new(&question, cancel)
     };
     let all = orders(None);
@@ -56,9 +56,9 @@ pub fn recorded_by(
     cancel: &Cancel,
 ) -> Orders {
     let claims = Claims::default();
-    let predicates = predicates_of(history, observations);
-    let (further, first) = (&predicates.observations[..], &first_transactions(history)[..]);
-    Orders::new(&orders::Question { history, observations, times, claims, believed, further, first }, cancel)
+    let (first, is_of_items) = (&first_transactions(history)[..], false);
+    let question = orders::Question { history, observations, times, claims, believed, first, is_of_items };
+    Orders::new(&question, cancel)
 }
 
 /// All edges of the dependency graph between transactions: (before, after, relation), sorted, each once.

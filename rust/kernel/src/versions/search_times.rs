@@ -66,7 +66,6 @@ impl SearchTimes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::predicates::Judgement;
     use crate::solver::TimeLimit;
     use crate::versions::orders::Claims;
     use std::sync::atomic::{AtomicU64, Ordering};
@@ -80,12 +79,13 @@ mod tests {
     #[test]
     fn all_searches_for_a_level_share_its_time() {
         let time = Some(TimeLimit { clock: now, milliseconds: 100 });
-        let (predicates, asked) = (Judgement::default(), [Level::Serializable]);
+        let asked = [Level::Serializable];
         let question = Question {
             claims: Claims::default(),
             max_anomalies: 0,
             budget: Budget { time, ..Budget::default() },
-            predicates: &predicates,
+            misses: &[],
+            is_of_items: false,
             asked: Some(&asked),
             witnessed: &[],
         };

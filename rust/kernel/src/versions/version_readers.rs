@@ -20,9 +20,8 @@ impl Readers {
         let mut pairs: Pairs = Vec::new();
         for (&transaction, node) in transactions.iter().zip(0..) {
             for operation in history.operations_of(transaction as usize) {
-                let own = [orders.observed[operation]].into_iter().filter(|&version| version != ABSENT);
-                let further = orders.further_of(operation as u32).iter().map(|&(.., version)| version);
-                for version in own.chain(further) {
+                let version = orders.observed[operation];
+                if version != ABSENT {
                     offsets[version as usize + 1] += 1;
                     pairs.push((version, node));
                 }

@@ -5,7 +5,7 @@ use super::lookup::Lookup;
 use super::orders::Source;
 use super::shortest_paths::Paths;
 use crate::graph::Edges;
-use crate::history::NO_KEY;
+use crate::history::{LeftOut, NO_KEY};
 use crate::observations::{ABSENT, INITIAL};
 use crate::relation::Relation;
 
@@ -253,9 +253,8 @@ impl Witnesses<'_, '_> {
                 return Some(lookup.orders.operations[found as usize]);
             }
         }
-        let writes = lookup
-            .operations(writer)
-            .filter(|&write| kinds[write as usize].installs() && lookup.key(write) == key);
+        let is_of_key = |&write: &u32| kinds[write as usize].installs() && lookup.key(write) == key;
+        let writes: Vec<u32> = lookup.operations(writer).filter(is_of_key).collect();
         let is_shown = |&write: &u32| match shown {
             Some(list) => list.contains(&values[write as usize]),
             None => values[write as usize] == values[read as usize],
@@ -265,7 +264,11 @@ impl Witnesses<'_, '_> {
             let is_seen = version != ABSENT && lookup.orders.writers[version as usize] == writer;
             is_seen.then(|| lookup.orders.operations[version as usize])
         };
-        writes.into_iter().rev().find(is_shown).or_else(left)
+        let last = || {
+            let is_left_out = lookup.history.operations.left_out.get(read as usize) != LeftOut::No;
+            is_left_out.then(|| writes.last().copied()).flatten()
+        };
+        writes.iter().copied().rev().find(is_shown).or_else(left).or_else(last)
     }
 
     fn write_write(&self, first: u32, second: u32) -> Option<Step> {

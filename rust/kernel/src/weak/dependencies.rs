@@ -60,6 +60,7 @@ impl<'h> Dependencies<'h> {
     #[must_use]
     pub fn new(history: &'h History, observations: &'h Observations, recorded: RecordedOrder) -> Self {
         let rows = Rows::new(history, observations);
+        let recorded = recorded.with_first_state(history, &observations.counted);
         let mut all = Self {
             history,
             observations,

@@ -70,7 +70,8 @@ pub fn decide(
     search.run(cancel)
 }
 
-/// Equal reads of a key by one transaction have one writer, but at read committed.
+/// Reads of a key by one transaction have one writer, but at read committed: two writers would have to come before
+/// each other.
 fn sites(dependencies: &Dependencies<'_>, open: &[OpenRead], level: WeakLevel) -> Vec<Site> {
     let mut sites: Vec<Site> = Vec::new();
     let mut places: HashMap<(u32, u32), usize> = HashMap::new();
@@ -81,15 +82,16 @@ fn sites(dependencies: &Dependencies<'_>, open: &[OpenRead], level: WeakLevel) -
         if node == ABSENT {
             continue;
         }
+        let named =
+            |&writer: &u32| if writer < INITIAL { dependencies.nodes[writer as usize] } else { writer };
+        let options: Vec<u32> = open.writers.iter().map(named).filter(|&writer| writer != ABSENT).collect();
         if level != WeakLevel::ReadCommitted
             && let Some(&place) = places.get(&(node, open.key))
         {
             sites[place].reads.push(open.read);
+            sites[place].options.retain(|writer| options.contains(writer));
             continue;
         }
-        let named =
-            |&writer: &u32| if writer < INITIAL { dependencies.nodes[writer as usize] } else { writer };
-        let options = open.writers.iter().map(named).filter(|&writer| writer != ABSENT).collect();
         places.insert((node, open.key), sites.len());
         sites.push(Site { node, key: open.key, read: open.read, reads: vec![open.read], options });
     }

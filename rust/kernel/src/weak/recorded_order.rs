@@ -4,6 +4,7 @@ use super::{Judgement, Question, judge_in_order};
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::observations::{INITIAL, Observations};
+use crate::predicates::first_transactions;
 use crate::versions::orders::{Extra, Orders, Source};
 use crate::versions::recorded_by;
 use crate::versions::transaction_times::TransactionTimes;
@@ -49,6 +50,33 @@ impl RecordedOrder {
         }
         pairs.sort_unstable();
         Self { pairs, without_lists: believed.is_some_and(|source| source != Source::ListRead) }
+    }
+
+    /// The same, with the versions of first transactions before those of all others.
+    pub(super) fn with_first_state(mut self, history: &History, counted: &[bool]) -> Self {
+        let first = first_transactions(history);
+        if first.is_empty() {
+            return self;
+        }
+        let inserts = first.iter().flat_map(|&before| history.operations_of(before as usize));
+        let keys = &history.operations.keys;
+        let mut inserted: Vec<(u32, u32)> = inserts.map(|insert| (keys[insert], insert as u32)).collect();
+        inserted.sort_unstable();
+        let others = (0..counted.len()).filter(|&t| counted[t] && first.binary_search(&(t as u32)).is_err());
+        let owners = history.transaction_of_operation();
+        for write in others.flat_map(|transaction| history.operations_of(transaction)) {
+            if !history.operations.kinds[write].installs() {
+                continue;
+            }
+            let from = inserted.partition_point(|&(key, _)| key < keys[write]);
+            for &(key, insert) in inserted[from..].iter().take_while(|&&(key, _)| key == keys[write]) {
+                let (before, after) = (owners[insert as usize], owners[write]);
+                let (operations, source) = ([insert, write as u32], Source::Initial);
+                self.pairs.push(Recorded { before, after, key, operations, source });
+            }
+        }
+        self.pairs.sort_unstable();
+        self
     }
 
     /// How it is known that one transaction's version came before another's.

@@ -30,11 +30,13 @@ _NARROW, _BROAD = frozenset("fijlrt.,:;'|!()[] "), frozenset("mwMW@%")
 def operation(witness: Witness) -> str:
     """An operation on a short line: `read x = 1`, `wrote x = 1`, `appended 1 to x`."""
     name, value = key(witness.key), shortened(shown(witness.value), _VALUE)
+    if witness.asked is not None and witness.kind == "read":
+        return f"read rows without {name}"
     match witness.kind:
         case "read" | "write" | "insert":
             return f"{_VERBS[witness.kind]} {name} = {value}"
         case "range-read":
-            return f"read by a predicate {value}"
+            return f"read rows {value}"
         case "append":
             return f"appended {value} to {name}"
         case "delete":

@@ -229,6 +229,7 @@ impl Record {
                 }
                 word => Value::from_word(word),
             };
+            let value = if kind == Kind::Delete { Value::NIL } else { value };
             self.operations.push(Operation { number, kind, key, value });
         }
     }

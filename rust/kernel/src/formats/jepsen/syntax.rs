@@ -76,9 +76,10 @@ impl Syntax {
         out.push(if matches!(self, Self::Edn) { b'}' } else { b']' });
     }
 
-    pub(super) fn predicate(self, predicate: Predicate, out: &mut Vec<u8>) {
+    pub(super) fn predicate(self, predicate: &Predicate, out: &mut Vec<u8>) {
         let text = match (self, predicate) {
-            (Self::Edn, _) => predicate.to_string(),
+            // Elle has no sets of values: the format refuses them before.
+            (Self::Edn, _) | (_, Predicate::In(_)) => predicate.to_string(),
             (Self::Json, Predicate::Any) => "\"true\"".to_owned(),
             (Self::Json, Predicate::Equal(number)) => format!("[\"=\",{number}]"),
             (Self::Json, Predicate::Remainder { modulus, remainder }) => {

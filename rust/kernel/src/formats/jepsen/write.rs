@@ -162,8 +162,8 @@ impl<'history> Script<'history> {
                 out.extend_from_slice(self.syntax.separator());
             }
             is_first = false;
-            match Predicate::of(self.history, place) {
-                Some(predicate) => self.predicate_read(predicate, place, step.is_completion, out),
+            match Predicate::of_elle(self.history, place) {
+                Some(predicate) => self.predicate_read(&predicate, place, step.is_completion, out),
                 None => self.operation(name, place, step.is_completion, out),
             }
         }
@@ -182,7 +182,7 @@ impl<'history> Script<'history> {
         self.syntax.rows(&self.spelling, spelt, out);
     }
 
-    fn predicate_read(&self, predicate: Predicate, place: usize, is_completion: bool, out: &mut Vec<u8>) {
+    fn predicate_read(&self, predicate: &Predicate, place: usize, is_completion: bool, out: &mut Vec<u8>) {
         out.push(b'[');
         self.syntax.word("rp", out);
         out.extend_from_slice(self.syntax.separator());
@@ -230,7 +230,7 @@ fn name_of(history: &History, place: usize) -> Option<&'static str> {
         Kind::Append => Some("append"),
         Kind::Insert => Some("insert"),
         Kind::Delete => Some("delete"),
-        Kind::RangeRead => Predicate::of(history, place).map(|_| "rp"),
+        Kind::RangeRead => Predicate::of_elle(history, place).map(|_| "rp"),
         Kind::Begin | Kind::Commit | Kind::Abort => None,
     }
 }

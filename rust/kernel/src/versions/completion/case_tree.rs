@@ -228,6 +228,9 @@ impl<'t, 'c, 's, 'h> CaseTree<'t, 'c, 's, 'h> {
             let because = Because::Shown { read, version };
             found.push(Consequence { from: problem.end(version), to: node, is_barred: false, because });
         }
+        if self.read(read).misses_nothing {
+            return;
+        }
         let known = all.lookup.after(key, version, problem.level.order()).map(|extra| extra.after);
         let supposed = taken.iter().filter_map(|&answered| self.ordered(answered));
         let supposed = supposed.filter(|&(_, before, _)| before == version).map(|(.., after)| after);

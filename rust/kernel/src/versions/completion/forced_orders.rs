@@ -166,7 +166,7 @@ impl<'p, 'c, 's, 'h> ForcedOrders<'p, 'c, 's, 'h> {
         }
         let mut reads = std::mem::take(&mut self.reads);
         for read in &mut reads {
-            if self.keys[read.at].len() > MAX_HIDING {
+            if read.misses_nothing || self.keys[read.at].len() > MAX_HIDING {
                 continue;
             }
             read.versions = self.possible(read);

@@ -64,7 +64,7 @@ impl OrderSearch<'_, '_, '_, '_> {
 
     /// Whether the read shows a possible version in the candidate.
     fn is_met(&self, read: &OpenRead, versions: &[u32]) -> bool {
-        if !self.level_problem.has_missed_versions() {
+        if read.misses_nothing || !self.level_problem.has_missed_versions() {
             return read.versions.iter().any(|&version| self.is_before(read, version));
         }
         let before = versions.partition_point(|&version| self.is_before(read, version));

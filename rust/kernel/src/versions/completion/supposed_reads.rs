@@ -25,6 +25,7 @@ pub(super) struct SupposedRead {
     key: u32,
     at: usize,
     pub(super) version: u32,
+    misses_nothing: bool,
 }
 
 /// Edges and bars of a candidate, and what each of them supposes.
@@ -61,9 +62,9 @@ impl OrderSearch<'_, '_, '_, '_> {
         }
         let (mut found, mut failed) = (Vec::new(), 0);
         for (number, open) in self.level_problem.reads().iter().enumerate() {
-            let &OpenRead { node, read, key, at, .. } = open;
+            let &OpenRead { node, read, key, at, misses_nothing, .. } = open;
             if let Some(version) = self.supposed_version(number, open) {
-                found.push(SupposedRead { number, node, read, key, at, version });
+                found.push(SupposedRead { number, node, read, key, at, version, misses_nothing });
             } else {
                 self.choose_version(number, open);
                 failed += 1;
@@ -96,6 +97,11 @@ impl OrderSearch<'_, '_, '_, '_> {
         let problem = self.level_problem;
         let shown = Supposed::Read(read.number, read.version);
         let writer = self.writer(read.version);
+        let missed = if read.misses_nothing {
+            Vec::new()
+        } else {
+            self.missed_by(read.node, read.key, read.version, successions)
+        };
         match problem.level {
             Level::MonotonicView => {
                 let moments = problem.moments_from(read.node, read.read);
@@ -104,7 +110,7 @@ impl OrderSearch<'_, '_, '_, '_> {
                 }) {
                     all.edge(node.0, node.1, &[shown]);
                 }
-                for (next, supposed) in self.missed_by(read.node, read.key, read.version, successions) {
+                for (next, supposed) in missed {
                     let supposed: Vec<Supposed> = supposed.into_iter().chain([shown]).collect();
                     if let Some(&moment) = moments.first() {
                         all.bar(next, moment, &supposed);
@@ -116,7 +122,7 @@ impl OrderSearch<'_, '_, '_, '_> {
                 if let Some(writer) = writer {
                     all.edge(writer, read.node, &[shown]);
                 }
-                for (next, supposed) in self.missed_by(read.node, read.key, read.version, successions) {
+                for (next, supposed) in missed {
                     let supposed: Vec<Supposed> = supposed.into_iter().chain([shown]).collect();
                     all.bar(next, read.node, &supposed);
                     if level == Level::UpdateSerializable {
@@ -194,7 +200,7 @@ impl OrderSearch<'_, '_, '_, '_> {
         }
         let all = self.level_problem.all;
         let mut faults = Vec::new();
-        for read in reads {
+        for read in reads.iter().filter(|read| !read.misses_nothing) {
             let transaction = all.small.transactions[read.node as usize];
             let versions = &sequences[read.at];
             let first = match self.writer(read.version) {

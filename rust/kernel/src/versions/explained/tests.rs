@@ -38,9 +38,10 @@ fn random_history(random: &mut Random, doubtful: u32) -> History {
     history
 }
 
-fn every_level(predicates: &crate::predicates::Judgement) -> Question<'_> {
+fn every_level() -> Question<'static> {
     let (claims, budget) = (crate::versions::Claims::default(), crate::solver::Budget::default());
-    Question { claims, max_anomalies: 0, budget, asked: None, predicates, witnessed: &[] }
+    let (misses, is_of_items) = (&[], false);
+    Question { claims, max_anomalies: 0, budget, misses, is_of_items, asked: None, witnessed: &[] }
 }
 
 /// What the solver says of open reads is what their writers say, tried one by one.
@@ -51,8 +52,7 @@ fn the_solver_agrees_with_trying_every_writer() {
     for seed in 0..400 {
         let history = random_history(&mut Random(seed * 7919), 1);
         let (judged, observations) = reads::judge(&history, &cancel);
-        let predicates = crate::predicates::Judgement::default();
-        let question = every_level(&predicates);
+        let question = every_level();
         let ambiguity = Ambiguity::new(&history, &observations.counted, judged.repeated_keys);
         let times = SearchTimes::new(&question);
         let explaining = Explaining::new(ambiguity, &question, &times, &cancel);
@@ -86,8 +86,7 @@ fn the_search_for_effects_agrees_with_trying_every_combination() {
     for seed in 0..600 {
         let history = random_history(&mut Random(seed * 6151 + 1), 4);
         let (judged, observations) = reads::judge(&history, &cancel);
-        let predicates = crate::predicates::Judgement::default();
-        let question = every_level(&predicates);
+        let question = every_level();
         let ambiguity = Ambiguity::new(&history, &observations.counted, judged.repeated_keys);
         if ambiguity.effects().len() < 2 {
             continue;

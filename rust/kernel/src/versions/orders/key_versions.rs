@@ -3,7 +3,7 @@
 use super::key_order::Arranged;
 use super::{Contradiction, Extra, KeyOrder, Question, Source};
 use crate::by_key::{Operation, Shape, Write, Writes, gather, shape};
-use crate::history::{History, Kind};
+use crate::history::{History, Kind, LeftOut};
 use crate::observations::{ABSENT, INITIAL, Sources};
 use crate::value::Value;
 
@@ -51,8 +51,8 @@ impl<'q> Share<'q> {
         self.writes.fill(&gathered);
         match shape(&gathered, |transaction| self.counts(transaction)) {
             Shape::List => self.list(key, &gathered),
-            Shape::Register | Shape::Deleted => self.register(key, &gathered),
-            Shape::Mixed => self.push(&Arranged { chain: 1, ..Arranged::default() }),
+            Shape::Register => self.register(key, &gathered),
+            Shape::Mixed | Shape::Deleted => self.push(&Arranged { chain: 1, ..Arranged::default() }),
         }
         self.gathered = gathered;
     }
@@ -100,7 +100,7 @@ impl<'q> Share<'q> {
         let mut by_reads: Vec<Vec<u32>> = (0..shown).map(|place| vec![place]).collect();
         by_reads.extend((!unread.is_empty()).then_some(unread));
         let arranged = self.arrange(key, versions, (Source::ListRead, by_reads), true);
-        for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
+        for read in gathered.iter().filter(|o| self.shows_a_version(o)) {
             if let Some(length) = self.length_seen(read.number, key) {
                 self.observed.set(read.number, arranged.place(known[length as usize]));
             }
@@ -220,12 +220,19 @@ impl<'q> Share<'q> {
         [first, others].into_iter().filter(|group| !group.is_empty()).collect()
     }
 
+    /// Whether an operation is a read that counts, and that versions after the one that it shows may follow.
+    fn shows_a_version(&self, operation: &Operation) -> bool {
+        let left_out = self.question.history.operations.left_out.get(operation.number as usize);
+        let is_ignored = self.question.is_of_items && left_out != LeftOut::No;
+        operation.kind == Kind::Read && self.counts(operation.transaction) && !is_ignored
+    }
+
     /// Says which version each external read showed, by places from the initial version on.
     fn observe(&self, gathered: &[Operation], arranged: &Arranged) {
         let writers = arranged.versions.iter().map(|&(writer, _)| writer);
         let mut by_writer: Vec<(u32, u32)> = writers.zip(1..).collect();
         by_writer.sort_unstable();
-        for read in gathered.iter().filter(|o| o.kind == Kind::Read && self.counts(o.transaction)) {
+        for read in gathered.iter().filter(|o| self.shows_a_version(o)) {
             match self.question.observations.sources[read.number as usize] {
                 ABSENT => {}
                 INITIAL => self.observed.set(read.number, 0),

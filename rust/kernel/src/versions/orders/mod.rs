@@ -16,7 +16,6 @@ use crate::cancel::Cancel;
 use crate::history::History;
 use crate::named_enum::named_enum;
 use crate::observations::{ABSENT, Observations, Sources};
-use crate::predicates::Observation;
 use key_versions::{Found, Share};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -157,9 +156,6 @@ pub struct Orders {
     pub extras: Vec<Extra>,
     /// For each read the version that it showed as the last one; [`ABSENT`] if that is not known.
     pub observed: Vec<u32>,
-    /// Versions that one operation showed of several keys, or of a key that is deleted at times: (operation,
-    /// key, version), sorted.
-    pub further: Vec<(u32, u32, u32)>,
     /// Sources that disagree.
     pub contradictions: Vec<Contradiction>,
     /// Keys whose versions the claims put in a circle, with that circle.
@@ -186,10 +182,10 @@ pub struct Question<'h> {
     pub claims: Claims,
     /// Only this source is heard.
     pub believed: Option<Source>,
-    /// What predicate reads and reads of deleted keys showed.
-    pub further: &'h [Observation],
     /// Transactions of the first state: what they insert comes before everything else.
     pub first: &'h [u32],
+    /// Whether nothing follows from versions that came after what range reads left out: these show none.
+    pub is_of_items: bool,
 }
 
 impl Orders {
@@ -229,12 +225,6 @@ impl Orders {
         all.extras
             .sort_unstable_by_key(|extra| (extra.before, extra.after, extra.is_inferred(), extra.source));
         all.extras.dedup_by_key(|extra| (extra.before, extra.after));
-        let further = question.further.iter();
-        let known = further.filter_map(|&Observation { operation, key, writer, .. }| {
-            Some((operation, key, all.version_of(key, writer)?))
-        });
-        all.further = known.collect();
-        all.further.sort_unstable();
         all
     }
 
@@ -287,14 +277,6 @@ impl Orders {
     pub fn last_version(&self, key: u32) -> Option<u32> {
         let order = &self.keys[key as usize];
         (order.end > order.start + 1).then(|| order.end - 1)
-    }
-
-    /// What an operation showed beside its own key: (operation, key, version).
-    #[must_use]
-    pub fn further_of(&self, operation: u32) -> &[(u32, u32, u32)] {
-        let start = self.further.partition_point(|&(other, ..)| other < operation);
-        let length = self.further[start..].iter().take_while(|&&(other, ..)| other == operation).count();
-        &self.further[start..start + length]
     }
 
     /// Further order of the versions of a key.

@@ -18,7 +18,6 @@ impl Orders {
             writers: self.writers.clone(),
             operations: self.operations.clone(),
             observed: self.observed.clone(),
-            further: self.further.clone(),
             ..Self::default()
         };
         let mut new_place: Vec<u32> = (0..self.writers.len() as u32).collect();
@@ -40,7 +39,6 @@ impl Orders {
             }
         };
         all.observed.iter_mut().for_each(moved);
-        all.further.iter_mut().for_each(|(.., version)| moved(version));
         all
     }
 

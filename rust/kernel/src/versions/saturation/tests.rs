@@ -102,15 +102,15 @@ fn what_follows_is_true_in_every_order_that_explains_all_reads() {
         let (_, observations) = reads::judge(&history, &cancel);
         let times = TransactionTimes::new(&history, &observations.counted);
         let (claims, believed) = (Claims::default(), None);
-        let (further, first) = (&[][..], &[][..]);
+        let first = &[][..];
         let question = orders::Question {
             history: &history,
             observations: &observations,
             times: &times,
             claims,
             believed,
-            further,
             first,
+            is_of_items: false,
         };
         let orders = Orders::new(&question, &cancel);
         let all = Dependencies::new(&history, &observations, &orders, &times);

@@ -64,14 +64,20 @@ fn judged(history: &History) -> Option<Judgement> {
     if !found.findings.is_empty() {
         return None;
     }
-    let predicates = crate::predicates::Judgement::default();
     // The weakest first: behind a level that implies it, a level has no witness of its own.
     let mut weakest_first = Level::ALL;
     weakest_first
         .sort_by_key(|&level| Level::ALL.into_iter().filter(|&weaker| implies(level, weaker)).count());
     let (claims, budget, witnessed) = (Claims::default(), Budget::default(), &weakest_first);
-    let question =
-        Question { claims, max_anomalies: 1, budget, predicates: &predicates, asked: None, witnessed };
+    let question = Question {
+        claims,
+        max_anomalies: 1,
+        budget,
+        misses: &[],
+        is_of_items: false,
+        asked: None,
+        witnessed,
+    };
     Some(judge_with_repeated(history, &observations, &found.repeated_keys, &question, &cancel))
 }
 
