@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.semantics import clocks, explanations, histories, single_reads, version_orders, weak_levels
+from tests.semantics import (
+    clocks,
+    explanations,
+    histories,
+    range_reads,
+    single_reads,
+    version_orders,
+    weak_levels,
+)
 from tests.semantics.rules import RULES
 
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "semantics.md"
 #: The modules register their rules when they are imported.
-CHAPTERS = (histories, single_reads, weak_levels, version_orders, explanations, clocks)
+CHAPTERS = (histories, single_reads, weak_levels, range_reads, version_orders, explanations, clocks)
 
 
 def paragraphs() -> dict[str, str]:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from isoscope.checkers import check
 from isoscope.explain import hint, message
 from isoscope.history import (
-    History,
-    Range,
     VersionSource,
 )
 from isoscope.recorder import Recorder
 from isoscope.reference import weak
-from tests.semantics.rules import broken, edn, names, outcome, read, rule, weakly
+from tests.semantics.rules import broken, edn, names, read, rule, weakly
 
 
 @rule("Commit orders", "with the implicit first transaction at its beginning")
@@ -110,42 +108,6 @@ def the_middle_of_a_list_is_an_observation() -> None:
 def repeated_values_leave_weak_levels_unknown() -> None:
     found = weak.judge(read("w(1,1,0,1) ; w(1,1,1,2) ; r(1,1,2,3)")).outcomes
     assert [str(outcome) for outcome in found.values()] == ["holds", "unknown", "unknown", "unknown"]
-
-
-@rule("Keys that are not judged", "A level that could be broken there is `unknown`, with the reason.")
-def deleted_keys_are_not_judged() -> None:
-    recorder = Recorder(initial=0)
-    with recorder.transaction(session=1) as t:
-        t.delete("x")
-    with recorder.transaction(session=2) as t:
-        t.read("x", 1)
-    [verdict] = check(recorder.history(), ["cut-isolation"]).verdicts
-    assert (verdict.outcome, verdict.reason) == ("unknown", "operation kind `delete` is not judged (key x)")
-
-
-@rule("Range reads", "is the same as reads of its rows, one after the other, and is judged so")
-def a_range_read_of_fixed_rows_is_reads_of_them() -> None:
-    def history(low: int) -> History:
-        recorder = Recorder(initial=0)
-        with recorder.transaction(session=1) as t:
-            t.write(1, 5)
-            t.write(2, 6)
-        with recorder.transaction(session=2) as t:
-            t.range_read(Range(low=low, high=2, rows=((1, 5), (2, 0))))
-        return recorder.history()
-
-    assert outcome(history(1), "read-atomic") == "violated"
-    assert outcome(history(0), "read-atomic") == "violated"
-
-    def short() -> History:
-        recorder = Recorder(initial=0)
-        with recorder.transaction(session=1) as t:
-            t.write(1, 5)
-        with recorder.transaction(session=2) as t:
-            t.range_read(Range(low=1, high=2, rows=()))
-        return recorder.history()
-
-    assert outcome(short(), "read-atomic") == "unknown"
 
 
 @rule("Failed operations", "Isoscope believes the claim")
