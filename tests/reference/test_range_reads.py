@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 import pytest
 
-from isoscope.history import Initial, Operation, OperationKind, Range, Status, Transaction
+from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Range, Status, Transaction
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
-from isoscope.reference import adya, clock, cycles, explanations, reads, verdicts, weak
+from isoscope.reference import adya, clock, commit_order, cycles, explanations, reads, verdicts, weak
 from isoscope.reference.rows import Rows
 from isoscope.verdict import Outcome
 from tests.range_histories_spec import disturbed, serial
@@ -21,7 +22,7 @@ from tests.seeds import seeds
 from .range_replays import Replays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from isoscope.history import History
 
@@ -112,6 +113,39 @@ def test_no_definition_holds_where_one_that_it_implies_is_violated() -> None:
             for level in Level:
                 weaker = {found[other] for other in implied(level)}
                 assert found[level] is not Outcome.HOLDS or Outcome.VIOLATED not in weaker, (seed, level)
+
+
+def of_single_operations(history: History) -> History | None:
+    """The same without range reads and deletes, if brute force knows all that is left."""
+    operations = [o for t in history for o in t.operations]
+    is_unknown = history.initial.value is UNKNOWN and not history.initial.of_key
+    if is_unknown or any(o.predicate or o.statement for o in operations):
+        return None
+    single = (replace(t, operations=tuple(_written(t))) for t in Rows(history).history)
+    return build(single, initial=history.initial)
+
+
+def _written(transaction: Transaction) -> Iterator[Operation]:
+    for operation in transaction.operations:
+        is_delete = operation.kind is OperationKind.DELETE
+        if operation.kind is not OperationKind.RANGE_READ:
+            yield replace(operation, kind=OperationKind.WRITE) if is_delete else operation
+
+
+@pytest.mark.slow
+def test_at_the_weak_levels_a_commit_order_exists_for_the_single_reads() -> None:
+    seen: Counter[tuple[Level, bool]] = Counter()
+    for seed in range(MANY // 3):
+        history = small(disturbed, seed)
+        single = of_single_operations(history) if history is not None else None
+        if history is None or single is None:
+            continue
+        found = explanations.outcomes(history)
+        for level in weak.LEVELS:
+            exists = commit_order.exists(single, level)
+            assert found[level] is (Outcome.HOLDS if exists else Outcome.VIOLATED), (seed, level)
+            seen[level, exists] += 1
+    assert len(seen) == 2 * len(weak.LEVELS)
 
 
 # Small histories by hand.
