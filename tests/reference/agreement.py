@@ -6,7 +6,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from isoscope.checkers import check
-from isoscope.history import OperationKind
 from isoscope.levels import Level
 from isoscope.reference import adya, explanations, verdicts, weak
 from isoscope.verdict import Method, Outcome
@@ -31,13 +30,10 @@ BY_THE_CLOCK = {
 def right_outcomes(history: History, assume: Sequence[str] = ()) -> dict[Level, set[Outcome]]:
     """What may be answered for each level.
 
-    The native core knows no explanations with deleted keys and range reads, and none at the weak levels: what
-    the definitions leave `unknown` there may stay so. It may also stay so if there are many explanations.
+    The native core knows no explanations at the weak levels: what the definitions leave `unknown` there may
+    stay so. It may also stay so if there are many explanations.
     """
     plain = verdicts.outcomes(history, assume)
-    kinds = {operation.kind for transaction in history for operation in transaction.operations}
-    if kinds & {OperationKind.DELETE, OperationKind.RANGE_READ}:
-        return {level: {outcome} for level, outcome in plain.items()}
     if len([*islice(explanations.explanations(history), MOST_EXPLANATIONS + 1)]) > MOST_EXPLANATIONS:
         return {level: {*Outcome} if plain[level] is Outcome.UNKNOWN else {plain[level]} for level in Level}
     explained = explanations.outcomes(history, assume)

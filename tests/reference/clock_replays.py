@@ -2,8 +2,8 @@
 
 Start and commit events happen one after the other. A start runs the whole transaction on a copy of the store;
 a commit puts its writes there. For `clock-serializable` the transactions run one by one. No relations, no
-axioms: written apart from `isoscope.reference.clock`, to be held against it. Which transactions count, and
-what registers hold at first, is taken from `isoscope.reference.reads`.
+axioms: written apart from `isoscope.reference.clock`, to be held against it. Which transactions count,
+what registers hold at first and which keys a range read reads is taken from the specification.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from isoscope.history import UNKNOWN, OperationKind
 from isoscope.levels import Level
 from isoscope.reference import reads
+from isoscope.reference.rows import Rows
 
 if TYPE_CHECKING:
     from isoscope.history import History, Transaction
@@ -48,13 +49,17 @@ def name(scalar: object) -> Name:
 
 class _Replay:
     def __init__(self, history: History, *, is_serial: bool) -> None:
+        history = Rows(history).history
         self.history = history
         self.is_serial = is_serial
         count = reads.counted(history)
         self.counted = [t for t in history if t.number in count]
         self.timed = [t for t in self.counted if t.commit and (t.start or is_serial)]
         self.shapes = {name(k): reads.shape(self.counted, k) for k in history.keys}
-        self.initial = {name(k): reads.initial_value(history, [*history], count, k) for k in history.keys}
+        given = (history, [*history], count)
+        self.initial = {name(k): reads.initial_value(*given, k) for k in history.keys}
+        #: A register that may not have existed at first can be read as nil before the first write.
+        self.initial |= {name(k): reads.NIL for k in history.keys if reads.may_be_absent(*given, k)}
         #: Every version of a key that was committed so far: whose it is, and what it wrote.
         self.store: dict[Name, list[tuple[int, list[Any]]]] = {}
         self.found = Found()
@@ -105,7 +110,7 @@ class _Replay:
     def commit(self, t: Transaction) -> None:
         written: dict[Name, list[Any]] = {}
         for operation in t.operations:
-            if operation.kind.value in ("write", "insert", "append"):
+            if operation.kind.value in ("write", "insert", "append", "delete"):
                 written.setdefault(name(operation.key), []).append(name(operation.value))
         for key, values in written.items():
             self.store.setdefault(key, []).append((t.number, values))
@@ -181,7 +186,7 @@ class _Replay:
             name(o.key)
             for t in self.counted
             for o in t.operations
-            if t.number in timeless and o.kind.value in ("write", "insert", "append")
+            if t.number in timeless and o.kind.value in ("write", "insert", "append", "delete")
         }
         transactions = {t.number: t for t in self.counted}
         self.found.external = {

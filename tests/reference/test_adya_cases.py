@@ -242,12 +242,13 @@ def test_what_is_not_judged_leaves_levels_unknown_but_a_violation_stands(
     with recorder.transaction() as reader:
         reader.read("x", seen)
         if kind == "delete":
+            reader.append("y", 1)
             reader.delete("y")
         elif kind == "mixed":
             reader.append("y", 1)
             reader.write("y", 2)
         else:
-            reader.range_read(Range(low=0))
+            reader.range_read(Range(low=0.5))
     found = adya.outcomes(recorder.history())
     assert (found[Level.PL_1], found[Level.PL_2]) == (Outcome.UNKNOWN, expected)
 

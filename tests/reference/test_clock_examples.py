@@ -231,10 +231,10 @@ def test_serializability_by_the_clock_needs_commits_only() -> None:
 
 
 def test_a_level_is_unknown_if_something_is_set_aside_and_nothing_violated() -> None:
-    deleted = clocked("a 1-2: d(x,)", "b 3-4: r(x,0) r(y,0)")
+    deleted = clocked("a 1-2: a(x,1) d(x,)", "b 3-4: r(y,0)")
     assert clock.judge(deleted, SI).outcome is Outcome.UNKNOWN
     assert clock.judge(deleted, SI).set_aside == {SetAside("deleted", key=reads.token("x"))}
-    both = clocked("a 1-2: d(x,)", "b 3-4: r(x,0) r(y,9)")
+    both = clocked("a 1-2: a(x,1) d(x,)", "b 3-4: r(y,9)")
     assert clock.judge(both, SI).outcome is Outcome.VIOLATED
 
 

@@ -320,12 +320,13 @@ def test_what_is_not_judged_leaves_levels_unknown_but_a_violation_stands(
     with recorder.transaction(session=2) as t:
         t.read("x", seen)
         if kind == "delete":
+            t.append("y", 1)
             t.delete("y")
         elif kind == "mixed":
             t.append("y", 1)
             t.write("y", 2)
         else:
-            t.range_read(Range(low=0))
+            t.range_read(Range(low=0.5))
     found = weak.judge(recorder.history()).outcomes
     assert "".join(found[level][0] for level in (Level.CUT_ISOLATION, *weak.LEVELS)) == expected
 

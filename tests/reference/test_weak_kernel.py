@@ -11,10 +11,9 @@ from hypothesis import given
 
 from isoscope._native import judge_values
 from isoscope.checkers import check, conflicts, reads
-from isoscope.history import OperationKind
 from isoscope.levels import Level
-from isoscope.reference import predicates, weak
 from isoscope.reference import reads as reference_reads
+from isoscope.reference import weak
 from isoscope.verdict import Outcome
 from tests.reference.agreement import right_outcomes
 from tests.reference.histories import histories, random_history
@@ -42,10 +41,8 @@ def assert_agreement(history: History) -> weak.Judgement:
     expected = weak.judge(history)
     for verdict in check(history, LEVELS).verdicts:
         outcome = expected.outcomes[verdict.level]
-        # Stronger levels judge reads by predicates and of deleted keys, and may prove the weak ones.
-        is_proved = verdict.outcome is Outcome.HOLDS and shows_states(history)
         right = right_outcomes(history)[verdict.level] if outcome is Outcome.UNKNOWN else {outcome}
-        assert verdict.outcome in right or (outcome is Outcome.UNKNOWN and is_proved)
+        assert verdict.outcome in right
     assert_found(history, expected, by_recorded_order=True)
     found = assert_found(history, weak.judge(history, sources=["list read"]), by_recorded_order=False)
     for method in ("vector-clocks", "tree-clocks", "traversal"):
@@ -56,15 +53,6 @@ def assert_agreement(history: History) -> weak.Judgement:
         assert weaker.violated == [level for level in levels if level in found.violated]
         assert weaker.satisfied == [level for level in levels if level in found.satisfied]
     return expected
-
-
-def shows_states(history: History) -> bool:
-    """Whether every read by a predicate, or of a key that is deleted at times, shows one state of a key."""
-    operations = [o for t in history for o in t.operations]
-    ranges = [o for o in operations if o.kind is OperationKind.RANGE_READ]
-    has_any = bool(ranges) or any(o.kind is OperationKind.DELETE for o in operations)
-    is_closed = all(o.predicate and predicates.matches(o.predicate, None) is not None for o in ranges)
-    return has_any and is_closed and not predicates.judge(history).ambiguous_states
 
 
 def assert_found(history: History, expected: weak.Judgement, *, by_recorded_order: bool) -> WeakJudgement:

@@ -17,7 +17,6 @@ from functools import cache, cached_property, partial
 from itertools import product
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from isoscope.history import OperationKind
 from isoscope.levels import Level, implied
 from isoscope.reference import reads, snapshot
 from isoscope.reference.dependencies import Dependencies
@@ -41,7 +40,9 @@ _DEPENDS = ("wr", "ww")
 _READ = ("read-then-write",)
 _SESSION = ("session",)
 _REAL_TIME = ("session", "real-time")
-_WRITES = (*reads.INSTALLS, OperationKind.DELETE)
+#: Levels that do not speak of predicates count the rw of rows that a read shows, and no others.
+_ITEMS = ("rw",)
+_RW = snapshot.RW
 
 
 def outcome(history: History, level: Level, assume: Iterable[str] = ()) -> Outcome:
@@ -116,7 +117,7 @@ class Judge:
         return (
             self.reads.repeated_reads > 0
             or self.versions.has_unsure_appends
-            or has_kinds_set_aside(self.versions.history, self.versions.observed)
+            or has_kinds_set_aside(self.versions.observed)
         )
 
 
@@ -129,10 +130,10 @@ def _acyclic(*names: str) -> Condition:
     return lambda graph: is_acyclic(closure(graph.relation(*names)))
 
 
-def _no_single_rw_cycle(graph: Graph, times: tuple[str, ...] = ()) -> bool:
+def _no_single_rw_cycle(graph: Graph, times: tuple[str, ...] = (), rw: tuple[str, ...] = _RW) -> bool:
     """G1c and G-single: no cycle of dependencies, and none with one rw edge."""
     depends = closure(graph.relation(*_DEPENDS, *times))
-    return is_acyclic(depends) and not any((b, a) in depends for a, b in graph.relation("rw"))
+    return is_acyclic(depends) and not any((b, a) in depends for a, b in graph.relation(*rw))
 
 
 def _snapshot(graph: Graph, times: tuple[str, ...] = (), *, prefix: bool = False) -> bool:
@@ -147,7 +148,7 @@ def _cursor_stability(graph: Graph) -> bool:
 
 def overwritten(graph: Graph) -> Iterator[tuple[int, object]]:
     """Transactions and keys that they update, though others wrote them after they read them."""
-    for observation, seen in graph.versions.seen.items():
+    for observation, seen in graph.versions.shown.items():
         others = [v for v in graph.versions.of_key[seen.key] if v.writer != observation.reader]
         for mine, other in product(graph.versions.by(seen.key, observation.reader), others):
             if {(seen, other), (other, mine)} <= graph.order.closed:
@@ -166,7 +167,7 @@ def _monotonic_view(graph: Graph) -> bool:
         missing.before == last.after
         and (missing.after == last.before or (missing.after, last.before) in depends)
         and _entered(last) <= missing.operations[0][1]
-        for missing in graph.of("rw")
+        for missing in graph.of(*_ITEMS)
         for last in graph.of(*_DEPENDS)
     )
 
@@ -180,8 +181,10 @@ def _update_serializable(graph: Graph) -> bool:
     """PL-2, and the transactions that write are serializable, with any single one of the others."""
     if not _acyclic(*_DEPENDS)(graph):
         return False
-    writing = {t.number for t in graph.versions.transactions if any(o.kind in _WRITES for o in t.operations)}
-    everything = graph.relation(*_DEPENDS, "rw")
+    writing = {
+        t.number for t in graph.versions.transactions if any(o.kind in reads.INSTALLS for o in t.operations)
+    }
+    everything = graph.relation(*_DEPENDS, *_RW)
     return all(
         is_acyclic(closure(frozenset(pair for pair in everything if {*pair} <= writing | {number})))
         for number in graph.versions.counted
@@ -232,7 +235,7 @@ DEFINITIONS: dict[Level, Definition] = {
     Level.CURSOR_STABILITY: Definition(_READ, _cursor_stability),
     Level.MONOTONIC_VIEW: Definition(_READ, _monotonic_view),
     # Without predicates, Adya's PL-2+ is parallel snapshot isolation.
-    Level.CONSISTENT_VIEW: Definition(_READ, _no_single_rw_cycle),
+    Level.CONSISTENT_VIEW: Definition(_READ, partial(_no_single_rw_cycle, rw=_ITEMS)),
     Level.PARALLEL_SNAPSHOT_ISOLATION: Definition(_READ, _no_single_rw_cycle),
     Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION: Definition(
         _READ + _SESSION,
@@ -244,10 +247,10 @@ DEFINITIONS: dict[Level, Definition] = {
     Level.STRONG_SESSION_SNAPSHOT_ISOLATION: Definition(_READ + _SESSION, partial(_snapshot, times=_SESSION)),
     Level.STRONG_SNAPSHOT_ISOLATION: Definition(_READ + _REAL_TIME, partial(_snapshot, times=_REAL_TIME)),
     # Without predicates, PL-2.99 is PL-3.
-    Level.REPEATABLE_READ: Definition(_READ, _acyclic(*_DEPENDS, "rw")),
-    Level.SERIALIZABLE: Definition(_READ, _acyclic(*_DEPENDS, "rw")),
-    Level.STRONG_SESSION_SERIALIZABLE: Definition(_READ + _SESSION, _acyclic(*_DEPENDS, "rw", *_SESSION)),
-    Level.STRICT_SERIALIZABLE: Definition(_READ + _REAL_TIME, _acyclic(*_DEPENDS, "rw", *_REAL_TIME)),
+    Level.REPEATABLE_READ: Definition(_READ, _acyclic(*_DEPENDS, *_ITEMS)),
+    Level.SERIALIZABLE: Definition(_READ, _acyclic(*_DEPENDS, *_RW)),
+    Level.STRONG_SESSION_SERIALIZABLE: Definition(_READ + _SESSION, _acyclic(*_DEPENDS, *_RW, *_SESSION)),
+    Level.STRICT_SERIALIZABLE: Definition(_READ + _REAL_TIME, _acyclic(*_DEPENDS, *_RW, *_REAL_TIME)),
     **{level: Definition((), condition) for level, condition in _GUARANTEES.items()},
 }
 #: All levels that are decided here.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from isoscope.history import Status, VersionSource
 from isoscope.reference import reads
+from isoscope.reference.predicates import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -102,7 +103,10 @@ class Attributions:
     def _register(self, key: Scalar) -> Iterator[list[Option]]:
         for reader, place, read in self._reads(key):
             is_own = bool(reads.installed_before(reader, key, place))
-            of_read = self._own_read if is_own else self._external_read
+            if reads.asked(read) is not None:
+                of_read = self._own_read_of_nothing if is_own else self._read_of_nothing
+            else:
+                of_read = self._own_read if is_own else self._external_read
             yield [{(reader.number, place): name} for name in of_read(reader, place, read)]
 
     def _own_read(self, reader: Transaction, place: int, read: Operation) -> list[str]:
@@ -122,6 +126,37 @@ class Attributions:
         wrong = reads.writers(list(self.transactions), reader, place, read.key, value)
         names = [self._last(t, key, value) for t in wrong if self.is_seen(t)]
         return names if wrong else [_unwritten(value)]
+
+    def _own_read_of_nothing(self, reader: Transaction, place: int, read: Operation) -> list[str]:
+        """A predicate leaves out the last own write, unless it asks for that."""
+        *_, value = reads.installed_before(reader, read.key, place)
+        if asks_for(reads.asked(read) or "", value):
+            return [_unwritten(reads.asked(read))]
+        places = self.places(reader, reads.token(read.key), value)
+        return [write_name(reader.number, p) for p in places if p < place][-1:]
+
+    def _read_of_nothing(self, reader: Transaction, _: int, read: Operation) -> list[str]:
+        """A predicate leaves out what one of the possible writers left."""
+        key = reads.token(read.key)
+        possible = reads.left_unmatched(self.transactions, reader, read)
+        names = [
+            self._last(
+                self.transactions[number], key, reads.installed(self.transactions[number], read.key)[-1]
+            )
+            for number in possible
+            if number in self.effective
+        ]
+        if self._is_left_out_at_first(read):
+            return [*names, INITIAL_STATE]
+        return names if possible else [_unwritten(reads.asked(read))]
+
+    def _is_left_out_at_first(self, read: Operation) -> bool:
+        """An unknown initial value that no read shows may be one that the predicate does not ask for."""
+        initial = self.initial[reads.token(read.key)]
+        if initial is not None:
+            return not asks_for(reads.asked(read) or "", initial)
+        transactions = list(self.transactions)
+        return reads.is_open(self.history, transactions, self.effective, read.key)
 
     def _last(self, t: Transaction, key: object, value: object) -> str:
         return write_name(t.number, self.places(t, key, value)[-1])

@@ -19,7 +19,8 @@ from isoscope.history import OperationKind
 from isoscope.levels import Level
 from isoscope.reference import reads
 from isoscope.reference.execution import Execution, committed, started
-from isoscope.reference.origins import Origin
+from isoscope.reference.origins import Origin, shows
+from isoscope.reference.rows import is_set_aside
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -155,34 +156,50 @@ def _internal_name(execution: Execution, t: Transaction, key: Scalar, place: int
 
 
 def _external(execution: Execution) -> Iterator[Violation]:
-    """EXT: the first access of a key, if it is a read, shows the last version in AR that VIS lets it see."""
+    """EXT: the first access of a key, if it is a read, shows the last version in AR that VIS lets it see.
+
+    A predicate that leaves the key out does not say which version it was, so the next read is asked too.
+    """
     for key in execution.keys:
         for t in execution.arbitration if not execution.is_timeless(key) else ():
-            first = _accesses(execution, t, key).external
             expected = execution.state(key, execution.visible(t, key))
-            if first is None or first[1] == expected:
-                continue
-            cls, other = Origin(execution, t, key).of(first[1])
-            yield Violation(
-                name="stale-read",
-                axiom="ext",
-                transaction=t.number,
-                other=other,
-                key=reads.token(key),
-                index=first[0],
-                expected=expected,
-                found=first[1],
-                cls=cls,
-            )
+            first = _accesses(execution, t, key).external
+            stale = [
+                (place, found) for place, found in first if not _is_right(execution, t, key, found, expected)
+            ]
+            for place, found in stale[:1]:
+                cls, other = Origin(execution, t, key).of(found)
+                yield Violation(
+                    name="stale-read",
+                    axiom="ext",
+                    transaction=t.number,
+                    other=other,
+                    key=reads.token(key),
+                    index=place,
+                    expected=expected,
+                    found=found,
+                    cls=cls,
+                )
+
+
+def _is_right(execution: Execution, t: Transaction, key: Scalar, found: object, expected: object) -> bool:
+    """Whether a read shows the state that is due; an unknown one may be any that a predicate leaves out."""
+    is_unseen = expected is None and not execution.visible(t, key)
+    if isinstance(found, str) and is_unseen:
+        return execution.may_be_left_out(key, found)
+    if found == reads.NIL and is_unseen:
+        return execution.may_be_absent(key)
+    return shows(found, expected)
 
 
 class _Accesses(NamedTuple):
-    """The accesses of a transaction to a key: `external` is the place of an external read, and its value.
+    """The accesses of a transaction to a key: `external` has places of external reads, and what they show.
 
-    `wrong`: reads that do not follow from the access before them (place, expected, found).
+    That is a value, a list, or the predicate that left the key out. `wrong`: reads that do not follow from
+    the accesses before them (place, expected, found).
     """
 
-    external: tuple[int, object] | None
+    external: list[tuple[int, object]]
     wrong: list[tuple[int, object, object]]
 
 
@@ -198,23 +215,26 @@ def _accesses(execution: Execution, t: Transaction, key: Scalar) -> _Accesses:
 
 
 def _of_register(_: Transaction, operations: list[tuple[int, Operation]]) -> _Accesses:
-    external: tuple[int, object] | None = None
+    external: list[tuple[int, object]] = []
     wrong: list[tuple[int, object, object]] = []
-    shown: object = None
+    before: list[object] = []  # The last value, and the predicates that left it out since or before.
     for place, operation in operations:
-        value = reads.token(operation.value)
-        if operation.kind is OperationKind.READ:
-            if shown is None:
-                external = (place, value)
-            elif value != shown:
-                wrong.append((place, shown, value))
-        shown = value
+        predicate = reads.asked(operation) if operation.kind is OperationKind.READ else None
+        found = predicate if predicate is not None else reads.token(operation.value)
+        if operation.kind is not OperationKind.READ:
+            before = [found]
+            continue
+        if all(isinstance(shown, str) for shown in before):
+            external.append((place, found))
+        differing = [shown for shown in before if not shows(found, shown) and not shows(shown, found)]
+        wrong += [(place, shown, found) for shown in differing[:1]]
+        before = [*before, found] if predicate is not None and not differing else [found]
     return _Accesses(external, wrong)
 
 
 def _of_list(t: Transaction, operations: list[tuple[int, Operation]]) -> _Accesses:
     """The first read is P and the own appends; a later one is the read before it and the appends since."""
-    external: tuple[int, object] | None = None
+    external: list[tuple[int, object]] = []
     wrong: list[tuple[int, object, object]] = []
     shown: tuple[object, ...] | None = None
     since: tuple[object, ...] = ()
@@ -225,7 +245,7 @@ def _of_list(t: Transaction, operations: list[tuple[int, Operation]]) -> _Access
         found = tuple(reads.seen(operation))
         foreign = reads.foreign_part(t, place, operation)
         if shown is None and foreign is not None:
-            external = (place, tuple(foreign))
+            external.append((place, tuple(foreign)))
         elif shown is None or found != shown + since:
             wrong.append((place, (shown or ()) + since, found))
         shown, since = found, ()
@@ -234,7 +254,7 @@ def _of_list(t: Transaction, operations: list[tuple[int, Operation]]) -> _Access
 
 def _set_aside(execution: Execution) -> Iterator[SetAside]:
     for t in execution.transactions:
-        if any(operation.kind is OperationKind.RANGE_READ for operation in t.operations):
+        if t in execution.counted and any(map(is_set_aside, t.operations)):
             yield SetAside("range-read", transaction=t.number)
     for t in execution.timeless:
         yield SetAside("timeless", transaction=t.number)

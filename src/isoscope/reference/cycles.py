@@ -47,6 +47,7 @@ def names(history: History, assume: Iterable[str] = ()) -> Mapping[str, int]:
     found = Counter[str](_cycles(judge))
     lost = _lost_updates(judge.known(*_READ))
     found["lost-update"] = len(lost)
+    found["phantom"] = len(_phantoms(judge.known(*_READ)))
     found["dirty-update"] = len(set(_dirty_updates(judge.versions)))
     found["cyclic-versions"] = len(judge.versions.cyclic_keys)
     found["contradictory-evidence"] = len(Versions(history, assume=claims).contradictions)
@@ -69,8 +70,8 @@ def _lost_updates(graph: Graph) -> set[tuple[int, object]]:
     A transaction that saw a version which came only after its own updated something else.
     """
     lost = set(overwritten(graph))
-    for seen in set(graph.versions.seen.values()):
-        readers = {o.reader for o, version in graph.versions.seen.items() if version == seen}
+    for seen in set(graph.versions.shown.values()):
+        readers = {o.reader for o, version in graph.versions.shown.items() if version == seen}
         updating = sorted(reader for reader in readers if _may_update(graph, reader, seen))
         lost.update([(number, seen.key) for number in updating if (number, seen.key) not in lost][1:])
     return lost
@@ -79,6 +80,17 @@ def _lost_updates(graph: Graph) -> set[tuple[int, object]]:
 def _may_update(graph: Graph, reader: int, seen: Version) -> bool:
     own = graph.versions.by(seen.key, reader)
     return any(mine != seen and (mine, seen) not in graph.order.closed for mine in own)
+
+
+def _phantoms(graph: Graph) -> set[tuple[int, object]]:
+    """Readers and keys that they left out: no circle of dependencies and reads of rows would do."""
+    without = components(graph.relation(*_DEPENDS, "rw"))
+    everything = components(graph.relation(*_DEPENDS, *snapshot.RW))
+    return {
+        (edge.before, edge.key)
+        for edge in graph.of("predicate-rw")
+        if _is_within({edge[:2]}, *everything) and not _is_within({edge[:2]}, *without)
+    }
 
 
 def _dirty_updates(versions: Versions) -> Iterator[tuple[int, object]]:
@@ -169,7 +181,8 @@ def _circles(*names: str) -> Cycles:
 
 
 def _forks(edges: Edges, times: tuple[str, ...]) -> frozenset[frozenset[int]]:
-    knots = components(snapshot.demands(edges, times))
+    items = [edge for edge in edges if edge.relation != "predicate-rw"]
+    knots = components(snapshot.demands(items, times))
     return frozenset(frozenset(number for _, number in knot) for knot in knots)
 
 

@@ -5,6 +5,7 @@ Nodes are transactions that count as committed. Given an order of versions, comp
 - `wr`: one wrote a value, or an element of a list, that an external read of the other shows;
 - `ww`: one wrote a version, and the other the version right after it;
 - `rw`: a read of one saw a version as the last one, and the other wrote the version right after it;
+- `predicate-rw`: the same, where the read is of a key that a range read leaves out;
 - `session`: one came before the other in a session;
 - `real-time`: one was over before the other began, or `session`.
 
@@ -94,10 +95,11 @@ class Dependencies:
             shown = self.versions.elements(observation)
             yield from (_place(version) for version in shown if version.writer in observation.seen)
             return
-        value = reads.token(self.versions.operation(observation).value)
+        read = self.versions.operation(observation)
         for writer in observation.seen:
             values = self.versions.values(self.versions.transactions[writer], observation.key)
-            yield writer, max(place for place, written in values.items() if written == value)
+            is_any = reads.asked(read) is not None
+            yield writer, max(p for p, value in values.items() if is_any or value == reads.token(read.value))
 
     def _write_write(self, order: Order) -> Iterator[Edge]:
         for (before, after), source in order.neighbours.items():
@@ -108,10 +110,12 @@ class Dependencies:
 
     def _read_write(self, order: Order) -> Iterator[Edge]:
         for observation, seen in self.versions.seen.items():
+            is_item = not reads.is_left_out(self.versions.operation(observation))
+            name = "rw" if is_item else "predicate-rw"
             for (before, after), source in order.neighbours.items():
                 if before == seen:
                     operations = ((observation.reader, observation.place), _place(after))
-                    yield Edge(observation.reader, after.writer, "rw", seen.key, operations, source)
+                    yield Edge(observation.reader, after.writer, name, seen.key, operations, source)
 
     def _times(self) -> Iterator[Edge]:
         yield from (Edge(*pair, "session") for pair in self.versions.session_order)

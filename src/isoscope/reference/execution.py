@@ -31,9 +31,9 @@ class Execution:
     """The abstract execution (Definition 3) that the timestamps give, and the state of each key in it."""
 
     def __init__(self, history: History, level: Level) -> None:
-        self.history = history
         self.level = level
         self.observed = Observations(history)
+        self.history = self.observed.history
         self.transactions = self.observed.transactions
         self.counted = [t for t in self.transactions if t.number in self.observed.counted]
 
@@ -96,6 +96,15 @@ class Execution:
     def initial(self, key: Scalar) -> object:
         """The initial value of a register; None, which equals no value, if it is not known."""
         return reads.initial_value(self.history, self.transactions, self.observed.counted, key)
+
+    def may_be_absent(self, key: Scalar) -> bool:
+        """Whether a register of which the initial value is not known may not have existed at first."""
+        return reads.may_be_absent(self.history, self.transactions, self.observed.counted, key)
+
+    def may_be_left_out(self, key: Scalar, predicate: str) -> bool:
+        """Whether the predicate may leave a register out before the first write."""
+        count = self.observed.counted
+        return reads.may_be_left_out(self.history, self.transactions, count, key, predicate)
 
     def shape(self, key: Scalar) -> str:
         """`register`, `list`, or a reason not to judge the key."""

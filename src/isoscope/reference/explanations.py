@@ -12,15 +12,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from itertools import chain, combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from isoscope.history import UNKNOWN, Initial, Interval, OperationKind, Status, VersionSource
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import reads, verdicts
 from isoscope.reference.attributions import INITIAL_STATE, Attributions, left_by_others, write_name
+from isoscope.reference.observations import Observations
 from isoscope.reference.real_time import life
+from isoscope.reference.rows import Rows
 from isoscope.reference.versions import Versions
+from isoscope.reference.weak import has_kinds_set_aside
 from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
@@ -31,14 +34,16 @@ if TYPE_CHECKING:
 
 __all__ = ["explanations", "outcomes"]
 
+_Explained: TypeAlias = "tuple[History, dict[Level, Outcome]]"
+
 
 def outcomes(history: History, assume: Iterable[str] = ()) -> dict[Level, Outcome]:
     """The answer for every level, given the user's claims. The clock levels need no explanation."""
     claims = tuple(assume)
     by_clock = verdicts.clock_outcomes(history)
     found = [
-        verdicts.by_the_lattice(verdicts.value_outcomes(explained, claims) | by_clock)
-        for explained in _coherent(explanations(history), claims)
+        verdicts.by_the_lattice(verdicts.value_outcomes(explained, claims) | by_clock | cut_isolation)
+        for explained, cut_isolation in _coherent(_explained(history), claims)
     ]
     return {level: _some({outcome[level] for outcome in found}) for level in Level}
 
@@ -49,23 +54,38 @@ def _some(found: set[Outcome]) -> Outcome:
     return Outcome.VIOLATED if found == {Outcome.VIOLATED} else Outcome.UNKNOWN
 
 
-def _coherent(explained: Iterable[History], claims: tuple[str, ...]) -> list[History]:
+def _coherent(explained: Iterable[_Explained], claims: tuple[str, ...]) -> list[_Explained]:
     """Those whose sources do not contradict each other, if there are any."""
     every = list(explained)
-    return [each for each in every if not Versions(each, assume=claims).contradictions] or every
+    return [each for each in every if not Versions(each[0], assume=claims).contradictions] or every
 
 
 def explanations(history: History) -> Iterator[History]:
     """Every explanation; a history of unique values and known statuses has exactly one."""
+    return (explained for explained, _ in _explained(history))
+
+
+def _explained(recorded: History) -> Iterator[_Explained]:
+    """Every explanation, and whether cut isolation holds: names of writes hide which values are equal."""
+    history = Rows(recorded).history
     transactions = list(history)
     for effective in _effects(transactions):
+        judged = reads.judge(history, effective)
+        differs = "non-repeatable-read" in {finding.name for finding in judged.findings}
         for values in product(*(_initial_values(history, transactions, effective, k) for k in history.keys)):
             initial = dict(zip(map(reads.token, history.keys), values, strict=True))
             attributions = Attributions(history, transactions, effective, initial)
             for options in product(*attributions.sites()):
                 rewriting = _Rewriting(attributions, options)
                 if effective <= rewriting.seen():
-                    yield rewriting.history()
+                    explained = rewriting.history()
+                    yield explained, {Level.CUT_ISOLATION: _cut_isolation(explained, differs=differs)}
+
+
+def _cut_isolation(explained: History, *, differs: bool) -> Outcome:
+    if differs:
+        return Outcome.VIOLATED
+    return Outcome.UNKNOWN if has_kinds_set_aside(Observations(explained)) else Outcome.HOLDS
 
 
 def _effects(transactions: Sequence[Transaction]) -> Iterator[frozenset[int]]:
@@ -82,16 +102,18 @@ def _initial_values(
     """What a key may have held before the first write; None equals no value.
 
     An unknown initial value that no read shows may be any repeated value that was read, unless one of its
-    readers has no possible writer.
+    readers has no possible writer. A key that is deleted may not have existed.
     """
     known = reads.initial_value(history, transactions, effective, key)
     if known is not None or reads.declared_initial(history, key) is not UNKNOWN:
         return [known]
+    if reads.is_inserted_first(transactions, key):
+        return [None]
     external = [
         (reader, place, reads.token(read.value))
         for reader in transactions
         for place, read in (reads.reads_of(reader, key) if reader.number in effective else ())
-        if not reads.installed_before(reader, key, place)
+        if not reads.installed_before(reader, key, place) and reads.asked(read) is None
     ]
     repeated = {
         value
@@ -99,7 +121,8 @@ def _initial_values(
         if len(reads.writers(transactions, reader, place, key, value)) > 1
     }
     wrong = {value for reader, _, value in external if not left_by_others(transactions, reader, key, value)}
-    return [None, *sorted(repeated - wrong, key=repr)]
+    absent = {reads.NIL} if reads.may_be_absent(history, transactions, effective, key) else set()
+    return [None, *sorted((repeated - wrong) | absent, key=repr)]
 
 
 class _Rewriting:
@@ -161,8 +184,11 @@ class _Rewriting:
     def operation(self, transaction: int, place: int, operation: Operation) -> Operation:
         is_judged = self.attributions.shapes.get(reads.token(operation.key)) in ("register", "list")
         if operation.kind in reads.INSTALLS and is_judged:
-            return replace(operation, value=write_name(transaction, place))
+            # A delete that has a name is a write like any other.
+            kind = OperationKind.WRITE if operation.kind is OperationKind.DELETE else operation.kind
+            return replace(operation, kind=kind, value=write_name(transaction, place))
         shown: Shown | None = self.shown.get((transaction, place))
         if operation.kind is OperationKind.READ and shown is not None:
-            return replace(operation, value=shown)
+            says = reads.LEFT_OUT if reads.is_left_out(operation) else None
+            return replace(operation, value=shown, predicate=says)
         return operation

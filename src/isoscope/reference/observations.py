@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from isoscope.reference import reads
+from isoscope.reference.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,8 +46,8 @@ class Observations:
     """
 
     def __init__(self, history: History) -> None:
-        self.history = history
-        self.transactions = list(history)
+        self.history = Rows(history).history
+        self.transactions = list(self.history)
         empty = {t.number for t in self.transactions if reads.is_empty(t)}
         self.counted = reads.counted(history) - empty
 
@@ -79,7 +80,7 @@ class Observations:
     def writer(self, key: object, value: object) -> int | None:
         """The only transaction that can have written `value`, if there is only one and it counts."""
         possible = {t.number for t in self.transactions if value in self._installed(t, key)}
-        if value == self._initial_values.get(key):
+        if value == self._initial_values.get(key) or (value == reads.NIL and key in self._absent):
             possible.add(INITIAL)
         only = possible.pop() if len(possible) == 1 else None
         return only if only == INITIAL or only in self.counted else None
@@ -101,7 +102,7 @@ class Observations:
     def _of(self, reader: Transaction, place: int, read: Operation) -> Iterator[Observation]:
         key = reads.token(read.key)
         if self.shapes[key] == "register" and not reads.installed_before(reader, read.key, place):
-            source = self.writer(key, reads.token(read.value))
+            source = self._source(reader, read)
             if source is not None and source != reader.number:
                 seen = frozenset({source} - {INITIAL})
                 yield Observation(reader=reader.number, place=place, key=key, seen=seen, source=source)
@@ -109,6 +110,16 @@ class Observations:
             elements = reads.foreign_part(reader, place, read)
             if elements is not None:
                 yield self._of_list(reader, place, key, elements)
+
+    def _source(self, reader: Transaction, read: Operation) -> int | None:
+        """The only transaction that can have written what a read of a register shows, or leaves out."""
+        if reads.asked(read) is None:
+            return self.writer(reads.token(read.key), reads.token(read.value))
+        possible = reads.hides(self.history, self.transactions, self.counted, reader, read)
+        only = possible[0] if len(possible) == 1 else INITIAL - 1
+        if only is None:
+            return INITIAL
+        return only if only in self.counted else None
 
     def _of_list(self, reader: Transaction, place: int, key: object, elements: list[object]) -> Observation:
         # No transaction can have seen its own later append: such an element is no evidence about others.
@@ -123,6 +134,17 @@ class Observations:
         return {
             reads.token(key): reads.initial_value(self.history, self.transactions, self.counted, key)
             for key in registers
+        }
+
+    @cached_property
+    def _absent(self) -> set[object]:
+        """Registers that may not have existed at first."""
+        registers = self._keys_of_shape("register")
+        absent = reads.may_be_absent
+        return {
+            reads.token(key)
+            for key in registers
+            if absent(self.history, self.transactions, self.counted, key)
         }
 
     def _keys_of_shape(self, shape: str) -> list[Scalar]:

@@ -14,6 +14,7 @@ from isoscope.levels import Level
 from isoscope.reference import reads
 from isoscope.reference.execution import started
 from isoscope.reference.observations import INITIAL
+from isoscope.reference.predicates import asks_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,9 +22,16 @@ if TYPE_CHECKING:
     from isoscope.history import Scalar, Transaction
     from isoscope.reference.execution import Execution
 
-__all__ = ["Origin"]
+__all__ = ["Origin", "shows"]
 
 NEVER_WRITTEN = ("never-written", None)
+
+
+def shows(found: object, state: object) -> bool:
+    """Whether a read shows a state: the same value, or no value that its predicate asks for."""
+    if isinstance(found, str):
+        return isinstance(state, str) or not asks_for(found, state)
+    return found == state
 
 
 @dataclass(frozen=True)
@@ -39,11 +47,13 @@ class Origin:
         if self.execution.shape(self.key) == "list":
             assert isinstance(found, tuple)
             return self.of_list(found)
-        older = [t for t in self.visible if self.written(t)[-1] == found]
-        if older or found == self.execution.initial(self.key):
+        older = [t for t in self.visible if shows(found, self.written(t)[-1])]
+        initial = self.execution.initial(self.key)
+        if older or (initial is not None and shows(found, initial)):
             return "older-version", older[-1].number if older else INITIAL
-        writers = [t for t in self.execution.transactions if found in self.written(t)]
-        replaced = [t for t in writers if self.written(t)[-1] != found]
+        transactions = self.execution.transactions
+        writers = [t for t in transactions if any(shows(found, value) for value in self.written(t))]
+        replaced = [t for t in writers if not shows(found, self.written(t)[-1])]
         return self.of_writers(writers, replaced) or NEVER_WRITTEN
 
     def of_list(self, found: tuple[object, ...]) -> tuple[str, int | None]:

@@ -35,6 +35,9 @@ __all__ = ["VARIANTS", "Event", "adya", "bc_graph", "demands", "operational"]
 #: A begin or a commit: `("begin", 3)`.
 Event: TypeAlias = tuple[str, int]
 
+#: Reads that others overwrote, those of keys that a range read leaves out as well.
+RW = ("rw", "predicate-rw")
+
 #: The names of the edges that put a commit before a begin besides dependencies.
 VARIANTS: dict[str, tuple[str, ...]] = {
     "generalized": (),
@@ -54,7 +57,7 @@ def demands(
         pairs.add((("commit", before), ("begin", after)))
     for before, after in relation(edges, "ww") if prefix else ():
         pairs.add((("commit", before), ("commit", after)))
-    for before, after in relation(edges, "rw"):
+    for before, after in relation(edges, *RW):
         pairs.add((("begin", before), ("commit", after)))
     return frozenset(pairs)
 
@@ -73,7 +76,7 @@ def adya(graph: Graph, variant: str = "generalized") -> bool:
     for events in _interleavings(tuple(sorted(graph.versions.counted)), given | depends):
         starts = frozenset(_start_depends(events))
         # G-SIa: a dependency without a start-dependency. An order with one cannot be the right one.
-        if given | depends <= starts and not _has_single_rw_cycle(starts | depends, graph.relation("rw")):
+        if given | depends <= starts and not _has_single_rw_cycle(starts | depends, graph.relation(*RW)):
             return True
     return False
 

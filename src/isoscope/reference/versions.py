@@ -46,10 +46,10 @@ class Versions:
     def __init__(
         self, history: History, *, assume: Iterable[str] = (), sources: Sequence[str] = SOURCES
     ) -> None:
-        self.history = history
         self.assume = tuple(claim for claim in CLAIMS if claim in set(assume))
         self.sources = tuple(sources)
         self.observed = Observations(history)
+        self.history = self.observed.history
         self.transactions = self.observed.transactions
         self.counted = self.observed.counted
         self.session_order = session_order(history, self.counted)
@@ -87,6 +87,12 @@ class Versions:
         found = ((observation, self._seen(observation)) for observation in self.observed.all)
         return {observation: version for observation, version in found if version is not None}
 
+    @cached_property
+    def shown(self) -> dict[Observation, Version]:
+        """The same without reads of keys that a range read leaves out."""
+        items = (o for o in self.seen if not reads.is_left_out(self.operation(o)))
+        return {observation: self.seen[observation] for observation in items}
+
     # What is known of the order.
 
     def known(self, rules: Iterable[str] = ()) -> Order:
@@ -99,7 +105,11 @@ class Versions:
         for key, pairs in self._claimed.items():
             certain.update(() if key in self.cyclic_keys else _missing(pairs, certain))
         known = certain
-        for pairs in (self._program_order(), *(self._inferred(rule) for rule in RULES if rule in set(rules))):
+        for pairs in (
+            self.first,
+            self._program_order(),
+            *(self._inferred(rule) for rule in RULES if rule in set(rules)),
+        ):
             further = _missing(pairs, known)
             knots = components(frozenset({*known, *further}))
             known = {**known, **{pair: why for pair, why in further.items() if not _is_on(knots, pair)}}
@@ -118,7 +128,20 @@ class Versions:
         """What sources other than list reads say, and claims that can be true."""
         claimed = (pairs for key, pairs in self._claimed.items() if key not in self.cyclic_keys)
         said = (pairs for source, pairs in self._said.items() if source != "list read")
-        return frozenset().union(*claimed, *said)
+        return frozenset().union(*claimed, *said, self.first)
+
+    @cached_property
+    def first(self) -> dict[Pair, str]:
+        """What a first transaction inserts comes before all other versions, if no source says otherwise."""
+        first = {t.number for t in self._count() if reads.is_first(t)}
+        pairs = {
+            (before, after): "first"
+            for versions in self.of_key.values()
+            for before, after in product(versions, versions)
+            if before.writer in first and after.writer not in {*first, INITIAL}
+        }
+        knots = components(frozenset({*pairs, *self._given}))
+        return {pair: why for pair, why in pairs.items() if not _is_on(knots, pair)}
 
     @cached_property
     def speaking(self) -> tuple[str, ...]:

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from isoscope.history import OperationKind
 from isoscope.levels import Level
 from isoscope.reference import reads
 from isoscope.reference.observations import INITIAL, Observation, Observations
 from isoscope.reference.relation import closure, components, is_acyclic, session_order
+from isoscope.reference.rows import is_set_aside
 from isoscope.reference.versions import SOURCES, Versions, coherent
 from isoscope.verdict import Outcome
 
@@ -87,7 +87,7 @@ def judge(history: History, assume: Iterable[str] = (), *, sources: Sequence[str
     heard = [Relations(history, versions) for versions in coherent(history, tuple(assume), sources)]
     of_reads = reads.judge(history)
     names = {finding.name for finding in of_reads.findings}
-    aside = has_kinds_set_aside(history, heard[0].observed)
+    aside = has_kinds_set_aside(heard[0].observed)
     outcomes = {Level.CUT_ISOLATION: _outcome(violated="non-repeatable-read" in names, undecided=aside)}
     for level in LEVELS:
         wrong = names - ({"non-repeatable-read"} if level is Level.READ_COMMITTED else set())
@@ -113,10 +113,11 @@ def _outcome(*, violated: bool, undecided: bool) -> Outcome:
     return Outcome.UNKNOWN if undecided else Outcome.HOLDS
 
 
-def has_kinds_set_aside(history: History, observed: Observations) -> bool:
-    """Whether something was recorded that is not judged: deletions, keys of two kinds, range reads."""
-    kinds = {operation.kind for transaction in history for operation in transaction.operations}
-    return OperationKind.RANGE_READ in kinds or not set(observed.shapes.values()) <= {"register", "list"}
+def has_kinds_set_aside(observed: Observations) -> bool:
+    """Whether something was recorded that is not judged: keys of two kinds, some range reads."""
+    counted = (t for t in observed.transactions if t.number in observed.counted)
+    is_judged = set(observed.shapes.values()) <= {"register", "list"}
+    return not is_judged or any(is_set_aside(operation) for t in counted for operation in t.operations)
 
 
 class Relations:

@@ -1,0 +1,88 @@
+"""The transactions that count as committed: indeterminate ones too, if something proves that they did."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from isoscope.history import Status, VersionSource
+from isoscope.reference.accesses import NIL, asked, installed_before, known_reads, seen, token, writers
+from isoscope.reference.initial_states import declared_initial, is_inserted_first, may_be_absent
+from isoscope.reference.left_out import hides
+from isoscope.reference.rows import Rows
+
+if TYPE_CHECKING:
+    from isoscope.history import History, Operation, Transaction
+
+__all__ = ["counted"]
+
+
+def counted(history: History) -> frozenset[int]:
+    """Transactions that count as committed.
+
+    Committed ones; an indeterminate one if it is the only possible writer of something that a counted
+    transaction read, or of a version in a log.
+    """
+    history = Rows(history).history
+    transactions = list(history)
+    count = {t.number for t in transactions if t.status is Status.COMMITTED}
+    for order in history.version_orders:
+        for key, versions in order.versions.items():
+            for version in versions if order.source is VersionSource.LOG else ():
+                count |= _only_indeterminate(transactions, None, -1, key, token(version))
+    while True:
+        observed = _Observed(history, transactions, frozenset(count))
+        grown = count.union(*(observed.by(t) for t in transactions if t.number in count))
+        if grown == count:
+            return frozenset(count)
+        count = grown
+
+
+@dataclass(frozen=True)
+class _Observed:
+    """The indeterminate transactions that reads prove, if those of `count` are known to have committed."""
+
+    history: History
+    transactions: list[Transaction]
+    count: frozenset[int]
+
+    def by(self, reader: Transaction) -> set[int]:
+        """Those that alone can have written something that `reader` read."""
+        observed: set[int] = set()
+        for place, read in known_reads(reader):
+            own = installed_before(reader, read.key, place)
+            if own and not isinstance(read.value, tuple):
+                continue  # what a transaction wrote itself says nothing about others
+            if asked(read) is not None:
+                observed |= self.left_out(reader, read)
+                continue
+            for value in seen(read):
+                if value not in own and not self.may_be_initial(read, value):
+                    observed |= _only_indeterminate(self.transactions, reader, place, read.key, value)
+        return observed
+
+    def left_out(self, reader: Transaction, read: Operation) -> set[int]:
+        """The one that left the key in a state that the predicate does not ask for."""
+        possible = hides(self.history, self.transactions, self.count, reader, read)
+        doubtful = {t.number for t in self.transactions if t.status is Status.INDETERMINATE}
+        return doubtful & {*possible} if len(possible) == 1 else set()
+
+    def may_be_initial(self, read: Operation, value: object) -> bool:
+        """Whether a register may hold `value` from the start; a list starts empty."""
+        if isinstance(read.value, tuple) or is_inserted_first(self.transactions, read.key):
+            return False
+        if value == NIL and may_be_absent(self.history, self.transactions, self.count, read.key):
+            return True
+        return token(declared_initial(self.history, read.key)) == value
+
+
+def _only_indeterminate(
+    transactions: list[Transaction],
+    reader: Transaction | None,
+    place: int,
+    key: object,
+    value: object,
+) -> set[int]:
+    possible = writers(transactions, reader, place, key, value)
+    alone = len(possible) == 1 and possible[0].status is Status.INDETERMINATE
+    return {possible[0].number} if alone and possible[0] is not reader else set()
