@@ -24,13 +24,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Rows", "is_set_aside"]
 
-#: No key lies between an integer and a text: what is left of a range read whose single reads say everything.
-NOTHING = Range(low=0, high="")
-
 
 def is_set_aside(operation: Operation) -> bool:
     """Whether an operation of a history of single reads is not judged, or not all that it says."""
-    return operation.kind is OperationKind.RANGE_READ and operation.value != NOTHING
+    return operation.kind is OperationKind.RANGE_READ
 
 
 @dataclass(frozen=True)
@@ -75,9 +72,7 @@ class Rows:
     def _single_reads(self, read: Operation, seen: Range) -> Iterator[Operation]:
         left_out = [*self._left_out(read, seen)]
         is_judged = read.predicate is None or is_known(read.predicate)
-        if is_judged or not left_out:
-            yield replace(read, value=NOTHING, predicate=None)
-        else:
+        if left_out and not is_judged:
             yield replace(read, value=Range(low=seen.low, high=seen.high))
         single = replace(read, kind=OperationKind.READ, predicate=None)
         reads = [replace(single, key=key, value=value) for key, value in seen.rows]
@@ -115,16 +110,15 @@ class Rows:
 
     @cached_property
     def _tables(self) -> dict[object, set[str | None]]:
-        """The tables that operations on each key name; if there are none, the range reads that show it."""
+        """The tables that operations on each key, and range reads that show it, name."""
         named: dict[object, set[str | None]] = {token(key): set() for key in self.recorded.keys}
-        shown: dict[object, set[str | None]] = {token(key): set() for key in self.recorded.keys}
         for operation in (o for t in self.recorded for o in t.operations):
             if operation.kind in ON_A_KEY:
                 named[token(operation.key)].add(operation.table)
             if isinstance(operation.value, Range):
                 for key, _ in (*operation.value.rows, *operation.value.tombstones):
-                    shown[token(key)].add(operation.table)
-        return {key: tables or shown[key] for key, tables in named.items()}
+                    named[token(key)].add(operation.table)
+        return named
 
 
 def _of_single_key(operation: Operation) -> Operation:
