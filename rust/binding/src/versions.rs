@@ -117,8 +117,7 @@ pub fn judge_versions(
     let (found, reads) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
         let (asked, misses, is_of_items) = (asked.as_deref(), &reads.misses[..], of_items);
-        let question =
-            Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed };
+        let question = Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed };
         let (history, repeated) = (columns.history(), &reads.repeated_keys);
         let found = judge_with_repeated(history, observations, repeated, &question, cancel);
         (found, reads)

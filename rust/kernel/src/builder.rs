@@ -4,8 +4,8 @@ mod layout;
 mod slice;
 
 use crate::history::{
-    Initial, Interval, Kind, Label, LeftOut, Operations, Range, Ranges, Sequence, Status, Timestamp, Transactions,
-    VersionSource,
+    Initial, Interval, Kind, Label, LeftOut, Operations, Range, Ranges, Sequence, Status, Timestamp,
+    Transactions, VersionSource,
 };
 use crate::index::DenseIndex;
 use crate::value::{Translation, Value, Values};

@@ -110,8 +110,7 @@ impl<'h> Ambiguity<'h> {
         let (owners, by_key) = (history.transaction_of_operation(), ByKey::new(history));
         let (effects, harmless) = (Vec::new(), Vec::new());
         let (predicates, born) = (Predicates::of(history), born_keys(history));
-        let mut all =
-            Self { history, counted, owners, by_key, keys, effects, harmless, predicates, born };
+        let mut all = Self { history, counted, owners, by_key, keys, effects, harmless, predicates, born };
         all.keys.sort_unstable();
         all.keys.dedup();
         if history.transactions.statuses.contains(&Status::Indeterminate) {

@@ -17,8 +17,8 @@
 //! rule.
 
 mod copied_columns;
-mod key_ranges;
 mod kept_operations;
+mod key_ranges;
 mod range_reads;
 
 pub use range_reads::{Itemised, MOST_READS, TooManyReads, itemised};

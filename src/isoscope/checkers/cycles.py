@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["anomaly"]
 
-#: Anomalies whose steps are shown as the native core gives them: each step is the evidence of one source, or the
-#: first is the row that was not seen.
+#: Anomalies whose steps are shown as the native core gives them: each step is the evidence of one source, or
+#: the first is the row that was not seen.
 _KEEPS_ALL_STEPS = ("dirty-update", "cyclic-versions", "contradictory-evidence", "phantom")
 
 

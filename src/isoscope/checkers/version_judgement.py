@@ -129,7 +129,7 @@ class Judgement:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How often each anomaly was found: circles that need what range reads left out are no write skews."""
+        """How often each anomaly was found; a circle that needs what ranges left out is no write skew."""
         found = self.found.counts
         if self.items is None or not found.get("phantom"):
             return found

@@ -45,7 +45,8 @@ impl Ambiguity<'_> {
     pub fn told(&self, premise: &Premise, sites: &Sites, options: &[usize]) -> Told {
         let mut options = options.iter().copied();
         let (open, shown, misses) = (Vec::new(), Vec::new(), sites.misses.clone());
-        let mut told = Told { history: self.history.clone(), open, has_open_wrong_reads: false, misses, shown };
+        let mut told =
+            Told { history: self.history.clone(), open, has_open_wrong_reads: false, misses, shown };
         let mut names = Names::default();
         let keys = self.keys.iter().zip(&premise.initial);
         let judged: Vec<u32> =

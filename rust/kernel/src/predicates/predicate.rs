@@ -140,7 +140,16 @@ mod tests {
 
     #[test]
     fn a_set_of_values_has_integers_and_texts_as_in_json() {
-        for text in ["[:in]", "[:in ]", "[:in  1]", "[:in 01]", "[:in x]", "[:in 1.0]", r#"[:in "a]"#, r#"[:in "a"1]"#] {
+        for text in [
+            "[:in]",
+            "[:in ]",
+            "[:in  1]",
+            "[:in 01]",
+            "[:in x]",
+            "[:in 1.0]",
+            r#"[:in "a]"#,
+            r#"[:in "a"1]"#,
+        ] {
             assert_eq!(Predicate::parse(text), None, "{text}");
         }
         let escaped = Predicate::parse(r#"[:in "\u00e9\ud83d\ude00\n"]"#);

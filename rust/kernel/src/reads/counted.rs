@@ -124,9 +124,8 @@ impl Observed<'_> {
     fn list_read(&mut self, read: &Operation, elements: &[Value], writes: &Writes) {
         for &seen in elements {
             // What a transaction wrote itself says nothing about others.
-            let is_own = |write: &Write| {
-                write.transaction == read.transaction && write.operation < read.number
-            };
+            let is_own =
+                |write: &Write| write.transaction == read.transaction && write.operation < read.number;
             if !writes.of(seen).iter().any(is_own) {
                 let writers = Writers::of(self.history, writes.of(seen), read.transaction, read.number);
                 self.add(read, writers.only());

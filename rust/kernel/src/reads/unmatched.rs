@@ -23,7 +23,8 @@ impl Judge<'_> {
         let (history, predicates, writes) = (self.history, self.predicates, &self.writes);
         let others =
             self.unmatched.entry(label).or_insert_with(|| predicates.unmatched(history, read, writes));
-        let others = others.iter().map(|write| write.transaction).filter(|&writer| writer != read.transaction);
+        let others =
+            others.iter().map(|write| write.transaction).filter(|&writer| writer != read.transaction);
         let mut writers = initial.into_iter().chain(others);
         match (writers.next(), writers.next()) {
             (None, _) => {

@@ -21,7 +21,10 @@ pub fn copy(history: &History, stay: &[bool], kept: &[bool]) -> History {
 
 /// The same history with reads in the place of range reads: those that `items` gives for one, and the range read itself
 /// if it is not judged. Also the recorded operation of each operation.
-pub fn itemised(history: &History, items: impl Fn(usize, usize, &mut Vec<Item>) -> bool) -> (History, Vec<u32>) {
+pub fn itemised(
+    history: &History,
+    items: impl Fn(usize, usize, &mut Vec<Item>) -> bool,
+) -> (History, Vec<u32>) {
     let mut copy = Copy { from: history, to: Builder::new(), sessions: HashMap::new() };
     let (mut origins, mut found) = (Vec::new(), Vec::new());
     copy.keys_in_order();

@@ -45,10 +45,18 @@ impl<'v> Rank<'v> {
             (Self::Large(true, one), Self::Large(true, other)) => by_size(other, one),
             (Self::Large(false, one), Self::Large(false, other)) => by_size(one, other),
             (Self::Large(is_negative, _), Self::Small(_) | Self::Large(..)) => {
-                if is_negative { Ordering::Less } else { Ordering::Greater }
+                if is_negative {
+                    Ordering::Less
+                } else {
+                    Ordering::Greater
+                }
             }
             (Self::Small(_), Self::Large(is_negative, _)) => {
-                if is_negative { Ordering::Greater } else { Ordering::Less }
+                if is_negative {
+                    Ordering::Greater
+                } else {
+                    Ordering::Less
+                }
             }
             // Bytes of UTF-8 are in the order of code points.
             (Self::Text(one), Self::Text(other)) => one.cmp(other),

@@ -74,7 +74,10 @@ impl Judge<'_> {
         let all = Dependencies::new(self.history, self.observations, &orders, self.times);
         let found = components(&all.graph(PARTS), all.nodes()).of;
         let mut of = vec![ABSENT; self.history.transaction_count()];
-        all.transactions.iter().zip(&found).for_each(|(&transaction, &group)| of[transaction as usize] = group);
+        all.transactions
+            .iter()
+            .zip(&found)
+            .for_each(|(&transaction, &group)| of[transaction as usize] = group);
         small.transactions.iter().map(|&transaction| of[transaction as usize]).collect()
     }
 
@@ -91,7 +94,8 @@ impl Judge<'_> {
             for (_, key, version) in reads.filter(|&(read, ..)| left_out.get(read as usize) != LeftOut::No) {
                 let next = lookup.after(key, version, Order::Plain);
                 let writers = next.map(|extra| lookup.orders.writers[extra.after as usize]);
-                let writers = writers.filter(|&writer| writer != INITIAL).map(|writer| nodes[writer as usize]);
+                let writers =
+                    writers.filter(|&writer| writer != INITIAL).map(|writer| nodes[writer as usize]);
                 let others = writers.filter(|&writer| writer != ABSENT && writer != reader);
                 found.extend(others.map(|writer| Missed { reader, writer, key }));
             }

@@ -6,10 +6,10 @@ use super::orders::ordered_keys::OrderedKeys;
 use super::orders::{self, Claims, Orders, Source};
 use super::transaction_times::TransactionTimes;
 use super::version_readers::Readers;
-use crate::predicates::first_transactions;
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::observations::Observations;
+use crate::predicates::first_transactions;
 use crate::relation::Relation;
 
 /// How many keys each source orders, without a judgement of levels.

@@ -126,7 +126,9 @@ fn loses_values_of_deletes(history: &History) -> bool {
 
 fn loses_range_reads(history: &History) -> bool {
     let is_range_read = |&place: &usize| history.operations.kinds[place] == Kind::RangeRead;
-    (0..history.operation_count()).filter(is_range_read).any(|place| Predicate::of_elle(history, place).is_none())
+    (0..history.operation_count())
+        .filter(is_range_read)
+        .any(|place| Predicate::of_elle(history, place).is_none())
 }
 
 fn loses_predicates(history: &History) -> bool {

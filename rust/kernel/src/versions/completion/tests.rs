@@ -40,8 +40,15 @@ fn judged(transactions: &[&[(Kind, i64, i64)]], budget: Budget) -> Judgement {
     let (history, cancel) = (history(transactions), Cancel::default());
     let (_, observations) = reads::judge(&history, &cancel);
     let claims = Claims::default();
-    let question =
-        Question { claims, max_anomalies: 10, budget, misses: &[], is_of_items: false, asked: None, witnessed: &[] };
+    let question = Question {
+        claims,
+        max_anomalies: 10,
+        budget,
+        misses: &[],
+        is_of_items: false,
+        asked: None,
+        witnessed: &[],
+    };
     judge(&history, &observations, &question, &cancel)
 }
 

@@ -45,13 +45,14 @@ fn the_solver_agrees_with_trying_every_writer() {
     for seed in 0..400 {
         let history = random_history(&mut Random(seed * 7919));
         let (judged, observations) = reads::judge(&history, &cancel);
-            let (claims, budget) = (crate::versions::Claims::default(), crate::solver::Budget::default());
+        let (claims, budget) = (crate::versions::Claims::default(), crate::solver::Budget::default());
         let question = Question {
             claims,
             max_anomalies: 0,
             budget,
             asked: None,
-            misses: &[], is_of_items: false,
+            misses: &[],
+            is_of_items: false,
             witnessed: &[],
         };
         let ambiguity = Ambiguity::new(&history, &observations.counted, judged.repeated_keys);
