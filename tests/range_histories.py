@@ -1,18 +1,20 @@
 """Small histories with inserts, deletes, range reads and predicates: run on a real store, and then changed.
 
-A store runs transactions one after the other, so that what it shows satisfies every level. A change of one result may
-break that. `explained` tries every order of the transactions: it knows nothing of versions or dependencies.
+A store runs transactions one after the other, so that what it shows satisfies every level. A change of one
+result may break that. `explained` tries every order of the transactions: it knows nothing of versions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, permutations, product
-from random import Random
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Range, Status, Transaction
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from random import Random
 
 READ, WRITE, INSERT = OperationKind.READ, OperationKind.WRITE, OperationKind.INSERT
 DELETE, RANGE_READ = OperationKind.DELETE, OperationKind.RANGE_READ
@@ -138,7 +140,7 @@ def _changed(rng: Random, operation: Operation, values: Sequence[object]) -> Ope
 
 
 def explained(history: RangeHistory, *, with_sessions: bool) -> bool:
-    """Whether the transactions ran one after the other in some order, some that are indeterminate among them."""
+    """Whether the transactions can have run one after the other, with some that are indeterminate."""
     committed = [one for one in history.transactions if one.status is Status.COMMITTED]
     doubtful = [one for one in history.transactions if one.status is Status.INDETERMINATE]
     for count in range(len(doubtful) + 1):

@@ -22,7 +22,7 @@ fractured-read-co fractured-read-cm causal-conflict commit-order-conflict
 write-cycle write-cycle-session write-cycle-real-time
 circular-information-flow circular-information-flow-session circular-information-flow-real-time lost-update
 read-skew read-skew-session read-skew-real-time long-fork long-fork-session long-fork-real-time
-write-skew write-skew-session write-skew-real-time predicate-read-miss
+write-skew write-skew-session write-skew-real-time phantom predicate-read-miss
 dirty-update incompatible-order duplicate-elements cyclic-versions no-commit-order
 stale-read session-order write-conflict timestamp-inversion
 inconsistent-read lock-violation first-updater-violation certifier-violation

@@ -157,7 +157,7 @@ def test_a_range_reads_only_keys_of_its_table() -> None:
         (0, None, 1.5, False),
     ],
 )
-def test_bounds_are_of_one_kind(low: object, high: object, key: object, is_between: bool) -> None:  # noqa: FBT001 - a row
+def test_bounds_are_of_one_kind(low: object, high: object, key: object, is_between: bool) -> None:
     one = transaction(1, inserted(key, 10))
     other = transaction(2, Operation(kind=READ, key=key, value=10), ranged(low, high))
     broken = outcomes(NIL, one, other)["cut-isolation"] is Outcome.VIOLATED

@@ -46,7 +46,12 @@ def a_key_that_is_deleted_may_never_have_existed() -> None:
         [("read", "x", None), ("read", "y", UNKNOWN)],
     ]
     assert outcome(recorded(UNKNOWN, *transactions), "serializable") == "holds"
-    shown = recorded(UNKNOWN, [("read", "x", 7)], [("delete", "x"), ("read", "y", 1)], [("read", "x", None), ("write", "y", 1)])
+    shown = recorded(
+        UNKNOWN,
+        [("read", "x", 7)],
+        [("delete", "x"), ("read", "y", 1)],
+        [("read", "x", None), ("write", "y", 1)],
+    )
     assert outcome(shown, "pl-2") == "violated"
 
 

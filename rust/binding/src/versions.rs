@@ -116,8 +116,8 @@ pub fn judge_versions(
         Budget { steps: max_steps.unwrap_or(usual.steps), bytes: max_bytes.unwrap_or(usual.bytes), time };
     let (found, reads) = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
-        let (asked, misses, is_of_items) = (asked.as_deref(), &reads.misses[..], of_items);
-        let question = Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed };
+        let (asked, is_of_items) = (asked.as_deref(), of_items);
+        let question = Question { claims, max_anomalies, budget, is_of_items, asked, witnessed };
         let (history, ambiguous) = (columns.history(), &reads.ambiguous_keys());
         let found = judge_with_repeated(history, observations, ambiguous, &question, cancel);
         (found, reads)

@@ -188,6 +188,13 @@ impl Writes {
         &self.0
     }
 
+    /// The last write by another transaction than `reader`.
+    #[must_use]
+    pub fn last_of_others(&self, reader: u32) -> Option<u32> {
+        let others = self.0.iter().filter(|write| write.transaction != reader);
+        others.map(|write| write.operation).max()
+    }
+
     /// Writes grouped by value.
     pub fn by_value(&self) -> impl Iterator<Item = &[Write]> {
         self.0.chunk_by(|a, b| a.value == b.value)

@@ -13,7 +13,7 @@ mod told_history;
 use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
 use crate::history::{History, Kind, LeftOut, Status, VersionSource};
 use crate::observations::{ABSENT, INITIAL};
-use crate::predicates::{Miss, Predicates, born_keys};
+use crate::predicates::{Predicates, born_keys};
 use crate::value::Value;
 pub use enumeration::{Enumeration, MAX_EFFECTS, Visit, Worth};
 use hashbrown::HashMap;
@@ -57,7 +57,7 @@ enum Shown {
 pub struct Sites {
     reads: Vec<RegisterRead>,
     /// Keys that a predicate left out though every state of them matches.
-    misses: Vec<Miss>,
+    has_misses: bool,
     /// The lists of a key, or the recorded order of a key.
     others: Vec<Vec<Vec<Shown>>>,
 }

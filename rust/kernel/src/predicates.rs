@@ -16,15 +16,6 @@ use hashbrown::HashMap;
 /// The statement kind of what the first transaction inserts, in a history that has one.
 pub const INIT: &str = "init";
 
-/// A range read left a key out by its predicate though every state of the key matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs)]
-pub struct Miss {
-    pub operation: u32,
-    pub reader: u32,
-    pub key: u32,
-}
-
 /// Whether it is a first transaction, of nothing but insertions.
 #[must_use]
 pub fn is_init(history: &History, transaction: usize) -> bool {

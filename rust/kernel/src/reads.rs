@@ -10,7 +10,7 @@ use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status};
 use crate::named_enum::named_enum;
 use crate::observations::{ABSENT, INITIAL, ListOrder, Observations, Sources};
-use crate::predicates::{Miss, Predicates, born_keys};
+use crate::predicates::{Predicates, born_keys};
 use crate::value::Value;
 use hashbrown::HashMap;
 use initial_state::InitialState;
@@ -44,6 +44,8 @@ named_enum! {
         IncompatibleOrder => "incompatible-order",
         /// A list that shows an element more often than it was appended.
         DuplicateElements => "duplicate-elements",
+        /// A range read leaves out a key, although every state of it matches.
+        PredicateReadMiss => "predicate-read-miss",
     }
 }
 
@@ -80,8 +82,6 @@ pub struct Judgement {
     pub mixed_keys: Vec<u32>,
     /// Range reads that are not itemised, which are not judged.
     pub range_reads: u64,
-    /// Keys that predicates left out though every state of them matches.
-    pub misses: Vec<Miss>,
 }
 
 /// What the judges of some keys found, beside what they wrote into shared columns.
@@ -105,7 +105,6 @@ impl Judgement {
         self.doubtful_keys.append(&mut other.doubtful_keys);
         self.deleted_keys.append(&mut other.deleted_keys);
         self.mixed_keys.append(&mut other.mixed_keys);
-        self.misses.append(&mut other.misses);
         self
     }
 }
@@ -139,7 +138,6 @@ pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> 
         lists.append(&mut share.lists);
     }
     judgement.findings.par_sort_unstable();
-    judgement.misses.sort_unstable();
     judgement.range_reads =
         history.operations.kinds.iter().filter(|&&kind| kind == Kind::RangeRead).count() as u64;
     (judgement, Observations::new(history, counted, sources, lists))
@@ -255,7 +253,7 @@ impl<'h> Judge<'h> {
                     _ if !operation.is_known_read() => {}
                     Some(own) if operation.is_unmatched => self.unmatched_own_read(operation, own),
                     Some(own) => self.own_read(run, place, own),
-                    None if operation.is_unmatched => self.unmatched_read(key, operation, &initial),
+                    None if operation.is_unmatched => self.unmatched_read(operation, &initial),
                     None => self.external_read(operation, &mut initial),
                 }
             }

@@ -254,8 +254,8 @@ ENTRIES = (
     CatalogueEntry(
         name="phantom",
         title="Phantom",
-        meaning="A search does not show a row that another transaction inserts, deletes or changes, and what the "
-        "transactions saw otherwise puts them in a circle that needs it.",
+        meaning="A search does not show a row that another transaction inserts, deletes or changes, and a "
+        "circle of dependencies needs that.",
         aliases=("P3", "A3"),
         breaks=(Level.SERIALIZABLE,),
         counted=READER_KEY,
@@ -277,7 +277,7 @@ ENTRIES = (
         meaning="A search misses a row although every version of it that the search could have met fits "
         "the condition.",
         aliases=(),
-        breaks=(Level.SERIALIZABLE,),
+        breaks=(Level.PL_2,),
         counted=READER_KEY,
         source="Kingsbury and Alvaro 2020 (closed predicates)",
         example=jepsen(

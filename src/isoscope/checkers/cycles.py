@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["anomaly"]
 
-#: Anomalies whose steps are shown as the native core gives them: each step is the evidence of one source, or the
-#: first is the row that was not seen.
+#: Anomalies whose steps are shown as the native core gives them: each step is the evidence of one source, or
+#: the first is the row that was not seen.
 _KEEPS_ALL_STEPS = ("dirty-update", "cyclic-versions", "contradictory-evidence", "phantom")
 
 
@@ -64,9 +64,6 @@ def _anomaly(
     steps = _steps(history, proof)
     if name in _KEEPS_ALL_STEPS:
         return cycle(name, steps)
-    if name == "predicate-read-miss":
-        # The operations are the proof: no order follows from a row that was not seen.
-        return replace(cycle(name, steps), steps=())
     found = cycle(name, _ending_with_rw(with_fewer_readers(_missing_later(turned(steps), name))))
     return _with_rival(history, found, proof) if name == "lost-update" else found
 

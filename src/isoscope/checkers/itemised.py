@@ -1,6 +1,7 @@
 """Range reads as reads of single keys, which all methods judge; reports show what was recorded.
 
-`docs/explanation/semantics.md` says what a range read reads; `rust/kernel/src/sub_history/range_reads.rs` does it.
+`docs/explanation/semantics.md` says what a range read reads, `rust/kernel/src/sub_history/range_reads.rs`
+makes the reads.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ __all__ = ["ItemisedHistory", "of_ranges", "with_range_reads_as_reads"]
 class ItemisedHistory(History):
     """A history with reads in the place of range reads, and the history that was recorded.
 
-    A range read that is not judged, or of which a predicate of unknown form left rows out, still stands behind
-    its reads.
+    A range read that is not judged, or of which a predicate of unknown form left rows out, still stands
+    behind its reads.
     """
 
     __slots__ = ("_origins", "recorded")

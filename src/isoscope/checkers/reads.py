@@ -30,6 +30,7 @@ NAMES = {
     "non-repeatable-read": Level.CUT_ISOLATION,
     "incompatible-order": Level.PL_2,
     "duplicate-elements": Level.PL_1,
+    "predicate-read-miss": Level.PL_2,
 }
 
 

@@ -82,7 +82,6 @@ NAMES = {
     "cyclic-versions": Level.PL_1,
     "contradictory-evidence": Level.STRICT_SERIALIZABLE,
     "no-commit-order": Level.STRICT_SERIALIZABLE,
-    "predicate-read-miss": Level.SERIALIZABLE,
     "phantom": Level.SERIALIZABLE,
 }
 #: Levels beside those of `NAMES` that an anomaly is among the weakest to break.
@@ -129,7 +128,7 @@ class Judgement:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How often each anomaly was found: circles that need what range reads left out are no write skews."""
+        """How often each anomaly was found; a circle that needs what ranges left out is no write skew."""
         found = self.found.counts
         if self.items is None or not found.get("phantom"):
             return found

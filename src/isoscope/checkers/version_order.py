@@ -95,7 +95,7 @@ def _judged_items(  # noqa: PLR0913 - the question, and its limits
     max_anomalies: int,
     time_limit: float,
 ) -> Judgement | None:
-    """What levels say that do not protect what range reads left out, if others may be broken by that alone."""
+    """The judgement of levels that do not protect what range reads left out, if it may differ."""
     needed = [level for level in OF_ITEMS if _is_needed(level, found.outcomes[condition(level)], asked)]
     if not needed:
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from isoscope.explain.operation_text import assignment, at, read_text, wrote
+from isoscope.explain.operation_text import assignment, at, owned_value, range_text, read_text, wrote
 from isoscope.explain.value_text import key_in_words, same, shown
 from isoscope.explain.wording import Wording
 from isoscope.history import UNKNOWN, OperationKind
@@ -116,6 +116,16 @@ def _non_repeatable(anomaly: Anomaly) -> str:
     )
 
 
+def _predicate_read_miss(anomaly: Anomaly) -> str:
+    """A read by a predicate, and the last version of the key that it does not show, if one was written."""
+    [key] = map(key_in_words, anomaly.keys)
+    seen, *written = anomaly.witnesses
+    matches = f"every version of {key} that it can have met matches, among them"
+    why = f"{matches} {owned_value(written[0])}" if written else f"the initial value of {key} matches"
+    asked = range_text(seen.asked) if seen.asked is not None else "rows by a predicate"
+    return f"{seen.transaction} read {asked}{at(seen)} and was not shown {key}, although {why}."
+
+
 _WRONG_OUTCOME = (
     "a client that reports a time-out as a failure may have made this up; record what timed out as "
     "indeterminate (Jepsen: :info, not :fail)"
@@ -123,6 +133,7 @@ _WRONG_OUTCOME = (
 
 WORDINGS: Mapping[str, Wording] = {
     "thin-air-read": Wording(_thin_air),
+    "predicate-read-miss": Wording(_predicate_read_miss),
     "aborted-read": Wording(_aborted, _rolled_back, hint=_WRONG_OUTCOME),
     "future-read": Wording(_future),
     "not-my-own-write": Wording(_not_own),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
-from isoscope.explain.operation_text import at, owned_value, range_text, read_text
+from isoscope.explain.operation_text import at, owned_value, read_text
 from isoscope.explain.steps import chain
 from isoscope.explain.value_text import enumeration, key_in_words, shown
 from isoscope.explain.version_order import CLAIM, order_reason, version_names, version_writes
@@ -133,20 +133,9 @@ def _supposed(step: Step) -> str:
     return f"{first} came before {second} in {key_in_words(step.key)}"
 
 
-def _predicate_read_miss(anomaly: Anomaly) -> str:
-    """A read by a predicate, and the last version of the key that it does not show, if one was written."""
-    [key] = map(key_in_words, anomaly.keys)
-    seen, *written = anomaly.witnesses
-    matches = f"every version of {key} that it can have met matches, among them"
-    why = f"{matches} {owned_value(written[0])}" if written else f"the initial value of {key} matches"
-    asked = range_text(seen.asked) if seen.asked is not None else "rows by a predicate"
-    return f"{seen.transaction} read {asked}{at(seen)} and was not shown {key}, although {why}."
-
-
 WORDINGS: Mapping[str, Wording] = {
     "dirty-update": Wording(_dirty_update, _built_on_aborted),
     "cyclic-versions": Wording(_cyclic_versions, _untrue_claim),
     "contradictory-evidence": Wording(_contradictory, _one_source_is_wrong),
     "no-commit-order": Wording(_without_order, _so_every_order_fails),
-    "predicate-read-miss": Wording(_predicate_read_miss),
 }

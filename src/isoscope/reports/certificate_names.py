@@ -92,7 +92,8 @@ class Names:
         _refuse(reasons)
 
     def refuse_violated(self, level: str) -> None:
-        """Raise `UncertifiedError` if each source needs, or may need, a proof of its own."""
+        """Raise `UncertifiedError` if the verifier may not judge what the proof rests on, or needs several."""
+        _refuse({f"the history is large, and has a {self.unjudged}": bool(self.unjudged)})
         if level == "cut-isolation":
             return
         is_open = self.repeats or self.has_open_ends

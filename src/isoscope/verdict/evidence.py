@@ -12,7 +12,7 @@ START = "the initial state"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedRange:
-    """The rows that a range read asked for: an open bound is None, and so is a table or predicate it has not."""
+    """The rows that a range read asked for; an open bound, a table or predicate that it has not is None."""
 
     low: object = None
     high: object = None

@@ -3,7 +3,6 @@
 use super::{Ambiguity, KeyOperations, Premise, Refusal, RegisterRead, Sites};
 use crate::by_key::{Operation, Writers, external_reads};
 use crate::observations::{ABSENT, INITIAL};
-use crate::predicates::Miss;
 use crate::value::Value;
 
 impl Ambiguity<'_> {
@@ -62,8 +61,7 @@ impl Ambiguity<'_> {
                     (vec![self.own_write(run, place)], false)
                 } else if read.is_unmatched {
                     let Some(options) = self.unmatched_options(of_key, premise, initial, read) else {
-                        let (operation, reader) = (read.number, read.transaction);
-                        sites.misses.push(Miss { operation, reader, key: of_key.key });
+                        sites.has_misses = true;
                         continue;
                     };
                     (options, false)

@@ -5,7 +5,6 @@ use super::{Ambiguity, OpenRead, Premise, Shown, Sites, writer_of};
 use crate::by_key::Shape;
 use crate::history::{History, Kind, LeftOut, Status, VersionOrder};
 use crate::observations::{ABSENT, INITIAL};
-use crate::predicates::Miss;
 use crate::value::Value;
 use hashbrown::HashMap;
 
@@ -18,7 +17,7 @@ pub struct Told {
     /// Whether a read that no explanation excuses was given one of several writes.
     pub has_open_wrong_reads: bool,
     /// Keys that a predicate left out though every state of them matches.
-    pub misses: Vec<Miss>,
+    pub has_misses: bool,
     /// What other reads of ambiguous keys show: the read, its writes, and whether it is of a list.
     pub shown: Vec<(u32, Vec<u32>, bool)>,
 }
@@ -45,9 +44,9 @@ impl Ambiguity<'_> {
     #[must_use]
     pub fn told(&self, premise: &Premise, sites: &Sites, options: &[usize]) -> Told {
         let mut options = options.iter().copied();
-        let (open, shown, misses) = (Vec::new(), Vec::new(), sites.misses.clone());
+        let (open, shown, has_misses) = (Vec::new(), Vec::new(), sites.has_misses);
         let mut told =
-            Told { history: self.history.clone(), open, has_open_wrong_reads: false, misses, shown };
+            Told { history: self.history.clone(), open, has_open_wrong_reads: false, has_misses, shown };
         let mut names = Names::default();
         let keys = self.keys.iter().zip(&premise.initial);
         let judged: Vec<u32> =

@@ -76,7 +76,6 @@ fn outcomes(history: &History, levels: [Level; 3]) -> [Outcome; 3] {
         claims: versions::orders::Claims::default(),
         max_anomalies: 1,
         budget: crate::solver::Budget::default(),
-        misses: &[],
         is_of_items: false,
         asked: None,
         witnessed: &[],

@@ -1,10 +1,9 @@
 //! Keys that a range read left out because their state does not match its predicate.
 
 use super::initial_state::InitialState;
-use super::{Judge, ReadAnomaly};
+use super::{Judge, NOTHING, ReadAnomaly};
 use crate::by_key::Operation;
 use crate::observations::INITIAL;
-use crate::predicates::Miss;
 use crate::value::Value;
 
 impl Judge<'_> {
@@ -16,7 +15,7 @@ impl Judge<'_> {
     }
 
     /// What others left of the key, or its initial state, does not match.
-    pub(super) fn unmatched_read(&mut self, key: u32, read: &Operation, initial: &InitialState) {
+    pub(super) fn unmatched_read(&mut self, read: &Operation, initial: &InitialState) {
         let matches = |value: Value| self.predicates.matches(self.history, read.number, value);
         let initial = initial.may_be_unmatched(matches).then_some(INITIAL);
         let label = self.history.operations.predicates.get(read.number as usize).0;
@@ -28,8 +27,8 @@ impl Judge<'_> {
         let mut writers = initial.into_iter().chain(others);
         match (writers.next(), writers.next()) {
             (None, _) => {
-                let (operation, reader) = (read.number, read.transaction);
-                self.share.judgement.misses.push(Miss { operation, reader, key });
+                let last = self.writes.last_of_others(read.transaction).unwrap_or(NOTHING);
+                self.find(ReadAnomaly::PredicateReadMiss, read.number, last, Value::NIL);
             }
             (Some(only), None) => self.sources.set(read.number, only),
             (Some(_), Some(_)) => self.repeated += 1,

@@ -36,7 +36,6 @@ named_enum! {
         CyclicVersions => "cyclic-versions",
         ContradictoryEvidence => "contradictory-evidence",
         NoCommitOrder => "no-commit-order",
-        PredicateReadMiss => "predicate-read-miss",
         Phantom => "phantom",
     }
 }

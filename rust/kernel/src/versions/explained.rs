@@ -101,9 +101,9 @@ pub fn judge_with_repeated(
 
 /// The same question, answered without repeated values as far as that is easy: explanations need the time.
 fn in_few_steps<'q>(question: &Question<'q>) -> Question<'q> {
-    let Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed } = *question;
+    let Question { claims, max_anomalies, budget, is_of_items, asked, witnessed } = *question;
     let budget = Budget { steps: budget.steps.min(FEW_STEPS), ..budget };
-    Question { claims, max_anomalies, budget, misses, is_of_items, asked, witnessed }
+    Question { claims, max_anomalies, budget, is_of_items, asked, witnessed }
 }
 
 /// Adds up how far searches for the same level came.
@@ -350,22 +350,20 @@ impl<'e> Explaining<'e> {
             witness.reads.sort_unstable();
         }
         let shows = |name: ReadAnomaly| reads.findings.iter().any(|finding| finding.name == name);
-        let is_wrong = reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead);
+        let is_wrong = told.has_misses
+            || reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead);
         let is_unjudged = !reads.mixed_keys.is_empty()
             || !reads.deleted_keys.is_empty()
             || judged.has_unsure_appends
             || reads.repeated_reads > 0;
-        let is_missed = !told.misses.is_empty() && !self.question.is_of_items;
         let leaves_reads = !told.open.is_empty() || told.has_open_wrong_reads;
         let outcomes = Level::ALL.map(|level| {
             let forbids_wrong_reads = level == Level::Pl2 || implies(level, Level::Pl2);
             let is_guarantee = GUARANTEES.contains(&level);
-            let forbids_misses = level == Level::Serializable || implies(level, Level::Serializable);
             match judged.outcomes[level as usize] {
                 Outcome::Violated if is_guarantee && told.has_open_wrong_reads => Outcome::Spent,
                 Outcome::Violated => Outcome::Violated,
                 _ if is_wrong && forbids_wrong_reads => Outcome::Violated,
-                _ if is_missed && forbids_misses => Outcome::Violated,
                 _ if shows(ReadAnomaly::DuplicateElements) && !is_guarantee => Outcome::Violated,
                 Outcome::Holds if is_unjudged => Outcome::Spent,
                 Outcome::Holds if shows(ReadAnomaly::IncompatibleOrder) => Outcome::Spent,

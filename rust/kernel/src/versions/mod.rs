@@ -46,7 +46,7 @@ use crate::graph::Components;
 use crate::history::History;
 use crate::named_enum::named_enum;
 use crate::observations::{INITIAL, Observations};
-use crate::predicates::{Miss, first_transactions};
+use crate::predicates::first_transactions;
 use crate::solver::{Budget, Progress};
 use anomalies::{Named, VersionAnomaly};
 use completion::{Answer, Completion, FoundOrder, Group, decide_groups};
@@ -100,8 +100,6 @@ pub struct Question<'q> {
     pub max_anomalies: usize,
     /// What the search may cost.
     pub budget: Budget,
-    /// Keys that predicates left out though every state of them matches.
-    pub misses: &'q [Miss],
     /// Whether nothing follows from versions that came after what range reads left out.
     pub is_of_items: bool,
     /// Levels that are asked for; nothing: all. An order of open versions is searched for other levels only if
@@ -234,12 +232,9 @@ impl Judge<'_> {
         let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
         level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
         self.phantoms(&small, &lookup, &found, &mut named);
-        let (max_anomalies, misses) = (self.question.max_anomalies, self.question.misses);
-        OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(misses, &mut named);
+        let max_anomalies = self.question.max_anomalies;
+        OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(&mut named);
         let mut levels = LevelOutcomes::new(&found, &orders, self.open_reads.is_empty());
-        if !misses.is_empty() && !self.question.is_of_items {
-            levels.refute(Level::Serializable);
-        }
         let mut proofs = Vec::new();
         let guess = self.suppose(&all, &lookup, &mut levels, &mut proofs);
         let mut progress = Vec::new();

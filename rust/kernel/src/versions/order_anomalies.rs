@@ -1,12 +1,10 @@
 //! Anomalies that the order of versions shows before any cycle of transactions: updates of aborted versions,
-//! versions in a cycle, rows that a predicate read missed, sources that contradict each other.
+//! versions in a cycle, sources that contradict each other.
 
 use super::anomalies::{Finding, Named, VersionAnomaly};
 use super::orders::{Extra, Orders, Source};
 use super::witness::Step;
 use crate::history::History;
-use crate::observations::{ABSENT, INITIAL};
-use crate::predicates::Miss;
 use crate::relation::Relation;
 
 /// Counts the anomalies of an order of versions, and shows the first of each.
@@ -17,7 +15,7 @@ pub(super) struct OrderAnomalies<'o> {
 }
 
 impl OrderAnomalies<'_> {
-    pub(super) fn add(&self, misses: &[Miss], named: &mut Named) {
+    pub(super) fn add(&self, named: &mut Named) {
         let dirty = self
             .orders
             .dirty
@@ -30,8 +28,6 @@ impl OrderAnomalies<'_> {
             .iter()
             .map(|(key, cycle)| cycle.iter().map(|extra| self.between_versions(*key, extra)).collect());
         self.add_all(named, VersionAnomaly::CyclicVersions, cycles);
-        let missed = misses.iter().map(|miss| vec![self.missed(miss)]);
-        self.add_all(named, VersionAnomaly::PredicateReadMiss, missed);
         self.add_all(named, VersionAnomaly::ContradictoryEvidence, self.contradictions());
     }
 
@@ -61,20 +57,6 @@ impl OrderAnomalies<'_> {
             key: self.history.operations.keys[read as usize],
             operations: vec![read, aborted, committed],
             source: Source::ListRead,
-        }
-    }
-
-    /// A predicate read missed a row that it should have shown.
-    fn missed(&self, miss: &Miss) -> Step {
-        let written = self.orders.last_version(miss.key).map(|version| version as usize);
-        let write = written.map_or(ABSENT, |version| self.orders.operations[version]);
-        Step {
-            before: written.map_or(INITIAL, |version| self.orders.writers[version]),
-            after: miss.reader,
-            relation: Relation::WriteRead,
-            key: miss.key,
-            operations: vec![miss.operation, write],
-            source: Source::Nothing,
         }
     }
 

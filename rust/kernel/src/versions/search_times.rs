@@ -84,7 +84,6 @@ mod tests {
             claims: Claims::default(),
             max_anomalies: 0,
             budget: Budget { time, ..Budget::default() },
-            misses: &[],
             is_of_items: false,
             asked: Some(&asked),
             witnessed: &[],

@@ -310,7 +310,8 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     fn has_wrong_read(&self) -> bool {
-        self.reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead)
+        let is_wrong = |finding: &Finding| finding.name != ReadAnomaly::NonRepeatableRead;
+        self.told.has_misses || self.reads.findings.iter().any(is_wrong)
     }
 
     fn is_unjudged(&self) -> bool {

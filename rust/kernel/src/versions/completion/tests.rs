@@ -40,15 +40,8 @@ fn judged(transactions: &[&[(Kind, i64, i64)]], budget: Budget) -> Judgement {
     let (history, cancel) = (history(transactions), Cancel::default());
     let (_, observations) = reads::judge(&history, &cancel);
     let claims = Claims::default();
-    let question = Question {
-        claims,
-        max_anomalies: 10,
-        budget,
-        misses: &[],
-        is_of_items: false,
-        asked: None,
-        witnessed: &[],
-    };
+    let question =
+        Question { claims, max_anomalies: 10, budget, is_of_items: false, asked: None, witnessed: &[] };
     judge(&history, &observations, &question, &cancel)
 }
 

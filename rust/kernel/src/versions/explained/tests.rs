@@ -40,8 +40,7 @@ fn random_history(random: &mut Random, doubtful: u32) -> History {
 
 fn every_level() -> Question<'static> {
     let (claims, budget) = (crate::versions::Claims::default(), crate::solver::Budget::default());
-    let (misses, is_of_items) = (&[], false);
-    Question { claims, max_anomalies: 0, budget, misses, is_of_items, asked: None, witnessed: &[] }
+    Question { claims, max_anomalies: 0, budget, is_of_items: false, asked: None, witnessed: &[] }
 }
 
 /// What the solver says of open reads is what their writers say, tried one by one.

@@ -69,15 +69,7 @@ fn judged(history: &History) -> Option<Judgement> {
     weakest_first
         .sort_by_key(|&level| Level::ALL.into_iter().filter(|&weaker| implies(level, weaker)).count());
     let (claims, budget, witnessed) = (Claims::default(), Budget::default(), &weakest_first);
-    let question = Question {
-        claims,
-        max_anomalies: 1,
-        budget,
-        misses: &[],
-        is_of_items: false,
-        asked: None,
-        witnessed,
-    };
+    let question = Question { claims, max_anomalies: 1, budget, is_of_items: false, asked: None, witnessed };
     Some(judge_with_repeated(history, &observations, &found.repeated_keys, &question, &cancel))
 }
 
