@@ -80,7 +80,7 @@ def _step(rng: Random, store: Store, value: int) -> Operation:
     key = rng.choice(KEYS)
     match rng.choice((READ, WRITE, INSERT, DELETE, RANGE_READ, RANGE_READ)):
         case OperationKind.READ:
-            return Operation(kind=READ, key=key, value=store[key])
+            return Operation(kind=READ, key=key, value=store[key])  # type: ignore[arg-type]
         case OperationKind.DELETE:
             store[key] = None
             return Operation(kind=DELETE, key=key)
@@ -97,7 +97,7 @@ def _range_read(rng: Random, store: Store) -> Operation:
     predicate = rng.choice(PREDICATES)
     between = [key for key in KEYS if _is_between(key, low, high)]
     rows = tuple((key, store[key]) for key in between if matches(predicate, store[key]))
-    return Operation(kind=RANGE_READ, value=Range(low=low, high=high, rows=rows), predicate=predicate)
+    return Operation(kind=RANGE_READ, value=Range(low=low, high=high, rows=rows), predicate=predicate)  # type: ignore[arg-type]
 
 
 def _is_between(key: int, low: object, high: object) -> bool:
@@ -136,7 +136,7 @@ def _changed(rng: Random, operation: Operation, values: Sequence[object]) -> Ope
         del rows[key]
     else:
         rows[key] = rng.choice([value for value in values if value is not None])  # type: ignore[assignment]
-    return replace(operation, value=replace(operation.value, rows=tuple(sorted(rows.items()))))  # type: ignore[type-var]
+    return replace(operation, value=replace(operation.value, rows=tuple(sorted(rows.items()))))
 
 
 def explained(history: RangeHistory, *, with_sessions: bool) -> bool:
@@ -233,7 +233,7 @@ def _is_range_shown(operation: Operation, store: Store, known: set[int]) -> bool
     between = {key for key in known if _is_between(key, operation.value.low, operation.value.high)}
     if any(store[key] != value for key, value in rows.items()):  # type: ignore[index]
         return False
-    left_out = [store[key] for key in between - {*rows}]  # type: ignore[arg-type]
+    left_out = [store[key] for key in between - {*rows}]
     if operation.predicate is None:
         return all(value is None for value in left_out)
     return not any(matches(operation.predicate, value) for value in left_out)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from isoscope import checkers
 from isoscope._native import itemised as itemised_columns
 from isoscope.explain import message
-from isoscope.history import Initial, Operation, OperationKind, Range, Status, Transaction
+from isoscope.history import Initial, Operation, OperationKind, Range, Scalar, Status, Transaction
 from isoscope.recorder import build
 from isoscope.verdict import Outcome
 from tests.range_histories import changed, explained, serial
@@ -157,7 +157,7 @@ def test_a_range_reads_only_keys_of_its_table() -> None:
         (0, None, 1.5, False),
     ],
 )
-def test_bounds_are_of_one_kind(low: object, high: object, key: object, is_between: bool) -> None:
+def test_bounds_are_of_one_kind(low: Scalar, high: Scalar, key: Scalar, is_between: bool) -> None:
     one = transaction(1, inserted(key, 10))
     other = transaction(2, Operation(kind=READ, key=key, value=10), ranged(low, high))
     broken = outcomes(NIL, one, other)["cut-isolation"] is Outcome.VIOLATED

@@ -92,7 +92,7 @@ class Names:
         _refuse(reasons)
 
     def refuse_violated(self, level: str) -> None:
-        """Raise `UncertifiedError` if the verifier may not judge what the proof rests on, or needs several."""
+        """Raise `UncertifiedError` if the verifier may not judge the proof, or each source needs its own."""
         _refuse({f"the history is large, and has a {self.unjudged}": bool(self.unjudged)})
         if level == "cut-isolation":
             return

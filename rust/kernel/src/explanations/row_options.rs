@@ -65,7 +65,7 @@ impl Ambiguity<'_> {
             writes.reverse();
             writes.retain(|&write| write != ABSENT);
             if is_register {
-                self.take_last(of_key, writes);
+                take_last(of_key, writes);
             } else {
                 in_program_order(of_key, writes);
             }
@@ -97,15 +97,15 @@ impl Ambiguity<'_> {
         let shown = unused.into_iter().filter(|w| !is_log || premise.counted[w.transaction as usize]);
         shown.map(|write| write.operation).collect()
     }
+}
 
-    /// A row of a register is the last write of that value by its transaction.
-    fn take_last(&self, of_key: &KeyOperations, writes: &mut [u32]) {
-        for write in writes {
-            let Some(one) = of_key.gathered.iter().find(|one| one.number == *write) else { continue };
-            let (transaction, value) = (one.transaction, one.value);
-            let mut same = of_key.writes.of(value).iter().filter(|other| other.transaction == transaction);
-            *write = same.next_back().map_or(*write, |last| last.operation);
-        }
+/// A row of a register is the last write of that value by its transaction.
+fn take_last(of_key: &KeyOperations, writes: &mut [u32]) {
+    for write in writes {
+        let Some(one) = of_key.gathered.iter().find(|one| one.number == *write) else { continue };
+        let (transaction, value) = (one.transaction, one.value);
+        let mut same = of_key.writes.of(value).iter().filter(|other| other.transaction == transaction);
+        *write = same.next_back().map_or(*write, |last| last.operation);
     }
 }
 

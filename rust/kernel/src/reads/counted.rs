@@ -61,7 +61,7 @@ fn observations(
     counted: &[bool],
 ) -> (Vec<(u32, u32)>, Vec<u32>) {
     let (predicates, born) = (&Predicates::of(history), &born_keys(history)[..]);
-    let mut found = Observed { history, predicates, observed: Vec::new(), logged: Vec::new() };
+    let mut found = Sightings { history, predicates, observed: Vec::new(), logged: Vec::new() };
     let (mut writes, mut gathered) = (Writes::default(), Vec::new());
     for key in 0..history.keys.len() {
         gather(history, owners, by_key.of(key), &mut gathered);
@@ -73,14 +73,14 @@ fn observations(
 }
 
 /// What is observed of indeterminate transactions.
-struct Observed<'o> {
+struct Sightings<'o> {
     history: &'o History,
     predicates: &'o Predicates,
     observed: Vec<(u32, u32)>,
     logged: Vec<u32>,
 }
 
-impl Observed<'_> {
+impl Sightings<'_> {
     fn of_key(&mut self, key: u32, operations: &[Operation], writes: &Writes, initial: &InitialState) {
         // The transaction that wrote the key last: its operations on a key stand side by side.
         let mut written = None;

@@ -119,12 +119,11 @@ impl RangeReads<'_> {
     /// A key that was left out: it did not exist, or its state did not match.
     fn left_out(&self, key: u32, predicate: Option<&Predicate>) -> Option<Item> {
         match predicate {
-            None => Some(Item { key, value: Value::NIL, left_out: LeftOut::Known }),
             Some(_) if !self.lists[key as usize] => {
                 Some(Item { key, value: Value::UNKNOWN, left_out: LeftOut::Unmatched })
             }
             // Every list exists that has an element, and no list equals a value.
-            Some(Predicate::Any) => Some(Item { key, value: Value::NIL, left_out: LeftOut::Known }),
+            None | Some(Predicate::Any) => Some(Item { key, value: Value::NIL, left_out: LeftOut::Known }),
             Some(_) => None,
         }
     }
