@@ -12,6 +12,7 @@ from isoscope.anomalies import CATALOGUE, Example
 from isoscope.checkers import search, timestamps, version_order
 from isoscope.checkers.values import NAMES
 from isoscope.explain import message
+from isoscope.history import OperationKind
 from isoscope.levels import Level, implied
 from isoscope.verdict import Claim, Outcome
 from tests.reference.test_adya_kernel import assert_agreement as assert_agreement_on_versions
@@ -193,7 +194,12 @@ def located(history: History, witness: Witness) -> Operation:
         operation
         for operation in transaction.operations
         if history.source.place(operation.line) == witness.place
-        and (operation.kind, operation.key, operation.value) == (witness.kind, witness.key, witness.value)
+        and (
+            operation.kind is OperationKind.RANGE_READ
+            if witness.asked is not None
+            else (operation.kind, operation.key, operation.value)
+            == (witness.kind, witness.key, witness.value)
+        )
     ]
     return operation
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from isoscope._native import judge_clock
+from isoscope.checkers.itemised import with_range_reads_as_reads
 from isoscope.checkers.timestamps import check, ties
 from isoscope.history import UNKNOWN
 from isoscope.reference import clock, reads
@@ -92,13 +93,14 @@ def demanded(history: History, finding: ClockFinding, *, is_list: bool) -> objec
 
 
 def assert_agreement(history: History, level: Level) -> None:
-    assert found(history, level) == defined(history, level)
+    single = with_range_reads_as_reads(history)
+    assert found(single, level) == defined(history, level)
     judgement = clock.judge(history, level)
-    [verdict] = check(history, levels=[level])
+    [verdict] = check(single, levels=[level])
     if history.evidence["timestamps"]:
         assert verdict.outcome is judgement.outcome
-        assert judged(history, level, 0).ties == judgement.ties
-        assert ties(history, level) == judgement.ties
+        assert judged(single, level, 0).ties == judgement.ties
+        assert ties(single, level) == judgement.ties
 
 
 @pytest.mark.parametrize("level", [SI, SER])

@@ -11,6 +11,7 @@ from hypothesis import given
 
 from isoscope._native import judge_values
 from isoscope.checkers import check, conflicts, reads
+from isoscope.checkers.itemised import with_range_reads_as_reads
 from isoscope.levels import Level
 from isoscope.reference import reads as reference_reads
 from isoscope.reference import weak
@@ -31,7 +32,8 @@ SEEDS = seeds(500, deep=20_000)
 
 
 def judge(history: History, strongest: str, **options: Any) -> WeakJudgement:
-    found = judge_values(history.columns, strongest=strongest, max_anomalies=0, **options).weak
+    single = with_range_reads_as_reads(history)
+    found = judge_values(single.columns, strongest=strongest, max_anomalies=0, **options).weak
     assert found is not None
     return found
 
@@ -58,7 +60,10 @@ def assert_agreement(history: History) -> weak.Judgement:
 def assert_found(history: History, expected: weak.Judgement, *, by_recorded_order: bool) -> WeakJudgement:
     """Counts of all names, affected reads and components are those of the specification."""
     judged = judge_values(
-        history.columns, strongest="causal", max_anomalies=10**9, by_recorded_order=by_recorded_order
+        with_range_reads_as_reads(history).columns,
+        strongest="causal",
+        max_anomalies=10**9,
+        by_recorded_order=by_recorded_order,
     )
     found = judged.weak
     assert found is not None

@@ -72,14 +72,14 @@ class Rows:
     def _single_reads(self, read: Operation, seen: Range) -> Iterator[Operation]:
         left_out = [*self._left_out(read, seen)]
         is_judged = read.predicate is None or is_known(read.predicate)
-        if left_out and not is_judged:
-            yield replace(read, value=Range(low=seen.low, high=seen.high))
         single = replace(read, kind=OperationKind.READ, predicate=None)
         reads = [replace(single, key=key, value=value) for key, value in seen.rows]
         reads += [replace(single, key=key, value=None) for key, _ in seen.tombstones]
         for key in left_out if is_judged else ():
             reads += self._read_of_nothing(single, key, read.predicate)
         yield from sorted(reads, key=lambda one: _place(one.key))
+        if left_out and not is_judged:
+            yield replace(read, value=Range(low=seen.low, high=seen.high))
 
     def _left_out(self, read: Operation, seen: Range) -> Iterable[Scalar]:
         shown = {token(key) for key, _ in (*seen.rows, *seen.tombstones)}
