@@ -55,10 +55,12 @@ def a_key_that_is_deleted_may_never_have_existed() -> None:
     assert outcome(shown, "pl-2") == "violated"
 
 
-@rule("First transactions", "The initial state of these keys is not a possible writer of any read.")
+@rule("First transactions", "only of a read of its value that no transaction wrote")
 def what_the_first_transaction_inserts_is_there_from_the_start() -> None:
-    first = edn("init 0 {:x 1}", "ok 1 [:r :x nil]")
-    assert names(first) == {"thin-air-read": 1}
+    before = edn("init 0 {:x 1 :y 1}", "ok 1 [:r :y 1] [:r :x nil]")
+    assert [outcome(before, level) for level in ("pl-2", "repeatable-read")] == ["holds", "violated"]
+    deleted = edn("init 0 {:x 1 :y 1}", "ok 1 [:r :y 1] [:r :x nil]", "ok 2 [:delete :x]")
+    assert outcome(deleted, "serializable") == "holds"
 
 
 @rule("Range reads", "A row outside the bounds is read all the same.")

@@ -62,6 +62,9 @@ def missed_reason(step: Step, subject: str = "") -> str:
     if isinstance(seen.value, tuple):
         start = read_text(seen, *seen.value[-1:], subject=subject)
         return f"{start} and did not see {writer}'s {write_noun(missed)} of {value}"
+    if seen.asked is not None:
+        done = "delete" if missed.kind == OperationKind.DELETE else f"{missed.kind} of {shown(missed.value)}"
+        return f"{read_text(seen, subject=subject)} and did not see {writer}'s {done}{at(missed)}"
     if step.source == "initial":
         return f"{read_text(seen, subject=subject)}, the initial value, which {writer} overwrote with {value}"
     start = (

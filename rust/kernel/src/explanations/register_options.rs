@@ -11,7 +11,9 @@ impl Ambiguity<'_> {
         let initial = &self.history.initial;
         let value = initial.of(of_key.key);
         if self.is_born(of_key.key) {
-            return vec![None];
+            // A read showed the state before the first transaction only if nothing else explains it.
+            let is_only = value != Value::UNKNOWN && of_key.writes.of(value).is_empty();
+            return vec![is_only.then_some(value)];
         }
         if value != Value::UNKNOWN {
             let writes = of_key.writes.of(value);
@@ -92,7 +94,7 @@ impl Ambiguity<'_> {
     ) -> Option<Vec<u32>> {
         let matches = |value: Value| self.predicates.matches(self.history, read.number, value);
         let is_initial = match initial {
-            Some(value) => !matches(value),
+            Some(value) => !matches(value) && !self.is_born(of_key.key),
             None => self.history.initial.of(of_key.key) == Value::UNKNOWN && !self.is_born(of_key.key),
         };
         let mut good = self.predicates.unmatched(self.history, read, &of_key.writes);

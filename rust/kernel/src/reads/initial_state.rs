@@ -17,6 +17,8 @@ pub(super) struct InitialState {
     shown: Option<Value>,
     /// The key may not have existed.
     may_be_nil: bool,
+    /// A first transaction inserts the key: a read showed the state before it only if nothing else explains it.
+    before_first: Option<Value>,
 }
 
 impl Judge<'_> {
@@ -36,8 +38,11 @@ impl InitialState {
         let value = history.initial.of(key);
         let is_written = || writes.of(value).iter().any(|write| counted[write.transaction as usize]);
         let is_replaced = history.initial.replaceable && is_written();
-        if is_replaced || born.get(key as usize) == Some(&true) {
-            return Self { value: REPLACED, learned_by: NOTHING, shown: None, may_be_nil: false };
+        let is_born = born.get(key as usize) == Some(&true);
+        if is_replaced || is_born {
+            let before_first = Some(value).filter(|&value| is_born && value != Value::UNKNOWN);
+            let (learned_by, shown, may_be_nil) = (NOTHING, None, false);
+            return Self { value: REPLACED, learned_by, shown, may_be_nil, before_first };
         }
         let is_deleted = !writes.of(Value::NIL).is_empty();
         let is_asked = is_deleted || operations.iter().any(|operation| operation.is_unmatched);
@@ -48,7 +53,7 @@ impl InitialState {
             None
         };
         let may_be_nil = value == Value::UNKNOWN && is_deleted && shown.is_none();
-        Self { value, learned_by: NOTHING, shown, may_be_nil }
+        Self { value, learned_by: NOTHING, shown, may_be_nil, before_first: None }
     }
 
     /// Whether a value that some transaction wrote may be the initial one.
@@ -72,6 +77,7 @@ impl InitialState {
         if self.value == Value::UNKNOWN {
             (self.value, self.learned_by) = (value, read);
         }
-        if self.value == value { Ok(()) } else { Err(self.learned_by) }
+        let is_initial = self.value == value || self.before_first == Some(value);
+        if is_initial { Ok(()) } else { Err(self.learned_by) }
     }
 }
