@@ -204,7 +204,7 @@ def test_plumes_patterns_separate_neighbouring_levels(
         ("read-skew-real-time", {Level.STRONG_SNAPSHOT_ISOLATION}),
         ("long-fork-real-time", {Level.STRONG_SNAPSHOT_ISOLATION}),
         ("write-skew-real-time", {Level.STRICT_SERIALIZABLE}),
-        ("predicate-read-miss", {Level.SERIALIZABLE}),
+        ("predicate-read-miss", {Level.PL_2}),
         ("dirty-update", {Level.PL_2}),
         ("incompatible-order", {Level.PL_2}),
         ("duplicate-elements", {Level.PL_1}),

@@ -153,9 +153,11 @@ class Attributions:
     def _is_left_out_at_first(self, read: Operation) -> bool:
         """An unknown initial value that no read shows may be one that the predicate does not ask for."""
         initial = self.initial[reads.token(read.key)]
+        transactions = list(self.transactions)
+        if reads.is_inserted_first(transactions, read.key):
+            return False
         if initial is not None:
             return not asks_for(reads.asked(read) or "", initial)
-        transactions = list(self.transactions)
         return reads.is_open(self.history, transactions, self.effective, read.key)
 
     def _last(self, t: Transaction, key: object, value: object) -> str:

@@ -62,7 +62,9 @@ def initial_value(
     """What a register holds before the first write; None, which equals no value, if nothing can be it."""
     initial = declared_initial(history, key)
     if is_inserted_first(transactions, key):
-        return None
+        # A read showed the state before the first transaction only if nothing else explains it.
+        is_written = initial is UNKNOWN or any(token(initial) in installed(t, key) for t in transactions)
+        return None if is_written else token(initial)
     if initial is UNKNOWN:
         return _learned_initial(transactions, count, key)
     kept = [t for t in transactions if t.number in count]
@@ -92,7 +94,7 @@ def may_be_absent(
     history: History, transactions: list[Transaction], count: frozenset[int], key: object
 ) -> bool:
     """Whether a register that is deleted at some time may not have existed at first."""
-    is_deleted = any(NIL in installed(t, key) for t in transactions if t.status is not Status.ABORTED)
+    is_deleted = any(NIL in installed(t, key) for t in transactions)
     return is_deleted and is_open(history, transactions, count, key)
 
 
@@ -102,5 +104,7 @@ def may_be_left_out(
     """Whether a read by the predicate may leave the key out because of its initial state."""
     if is_open(history, transactions, count, key):
         return True
+    if is_inserted_first(transactions, key):
+        return False
     initial = initial_value(history, transactions, count, key)
     return initial is not None and not asks_for(predicate, initial)
