@@ -1,4 +1,4 @@
-"""TiDB without TiDB: timestamps in the shape of a recorded exchange, other servers, and a process to pause."""
+"""TiDB without TiDB: timestamps in the shape of a recorded exchange, other servers, and a paused process."""
 
 from __future__ import annotations
 
