@@ -182,6 +182,7 @@ KEPT = {
 
 
 @pytest.mark.server
+@pytest.mark.timeout(900)
 @pytest.mark.usefixtures("three_nodes")
 @pytest.mark.parametrize("isolation", KEPT)
 @pytest.mark.parametrize("faults", [None, FaultPlan.parse("partition@5s:n2", every=30)])
