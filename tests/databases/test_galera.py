@@ -38,6 +38,37 @@ def test_one_node_does_what_every_database_does(name: str, content: Content) -> 
         database.close()
 
 
+#: Settings, a level, and what a run on three nodes says of it.
+KEPT = {
+    "default": ({}, Level.CURSOR_STABILITY, Outcome.VIOLATED),
+    "snapshots": (
+        {"innodb_snapshot_isolation": "ON"},
+        Level.STRONG_SESSION_SNAPSHOT_ISOLATION,
+        Outcome.HOLDS,
+    ),
+    "snapshots that wait": (
+        {"innodb_snapshot_isolation": "ON", "wsrep_sync_wait": "1"},
+        Level.STRONG_SNAPSHOT_ISOLATION,
+        Outcome.HOLDS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", [SERVER])
+@pytest.mark.parametrize("how", KEPT)
+def test_updates_are_lost_by_default_and_reads_are_new_if_they_wait(name: str, how: str) -> None:
+    settings, level, outcome = KEPT[how]
+    plan = Plan.of(
+        name, nodes=3, settings=settings, parameters={"sessions": 6, "keys": 3}, limits=Limits(seconds=8)
+    )
+    completed = execute(plan)
+    assert completed.run.problem is None
+    report = completed.check(levels=(level,))
+    assert report[level].outcome is outcome
+    if outcome is Outcome.VIOLATED:
+        assert "lost-update" in report[level].anomaly_counts
+
+
 @pytest.mark.parametrize("name", [SERVER])
 def test_three_nodes_keep_snapshot_isolation_although_one_is_killed(name: str) -> None:
     plan = Plan.of(

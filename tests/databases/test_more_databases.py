@@ -14,7 +14,7 @@ from isoscope.databases import DATABASES, driver, firebird, h2, hsqldb, redis
 from isoscope.databases.catalogue import CATALOGUE, Trial
 from isoscope.databases.dgraph.server import find_program as find_dgraph
 from isoscope.databases.mariadb import server as mariadb_server
-from isoscope.databases.mariadb import tidb
+from isoscope.databases.mariadb import tidb_server
 from isoscope.databases.postgresql import server as postgresql_server
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
@@ -164,7 +164,7 @@ def started_tidb() -> Iterator[str]:
     """The URL of a server that is started once; skips if there is no program."""
     process = Server("tidb")
     try:
-        place = tidb.started(process)
+        place = tidb_server.start(process)
         yield f"tidb://{place.user}@{place.host}:{place.port}/"
     except DatabaseError as error:
         if "there is no tidb-server" not in str(error):

@@ -126,7 +126,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
             timestamps="start and commit, of TiDB's oracle",
             extra="mariadb",
             tested=Trial.NEVER,
-            note="the test suite runs it where a tidb-server is at hand. The server that is started has its "
+            note="the test suite runs a model of its connection, and its questions where a tidb-server is at "
+            "hand. The server that is started has its "
             "store in the same process: SQL and two-phase commit are those of a cluster, but there is one "
             "node, without TiKV, Raft and PD, so that nothing can be said of their failures",
         ),
@@ -179,8 +180,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
             "URLs: cassandra://HOST:PORT",
             extra="cassandra",
             tested=Trial.BY_HAND,
-            note="the test suite runs its statements on a client that answers from a table, and real nodes "
-            "where ISOSCOPE_CASSANDRA is set",
+            note="the test suite runs its statements on a client that answers from a table, and real nodes, "
+            "with and without a partition, where ISOSCOPE_CASSANDRA is set",
         ),
         "simulated": Entry(
             title="simulated database",

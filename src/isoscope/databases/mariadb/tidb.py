@@ -8,30 +8,31 @@ for tests, unistore: one process, with the SQL layer and the two-phase commit of
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from dataclasses import replace
+from collections import defaultdict
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from isoscope import profiles
 from isoscope.databases.database import Aborted, ConnectionLost, Isolation
-from isoscope.databases.mariadb import MariaDB, connection
+from isoscope.databases.mariadb import MariaDB, connection, tidb_server
 from isoscope.databases.mariadb.session import Connected
-from isoscope.errors import DatabaseError
+from isoscope.databases.nodes import Nodes
+from isoscope.errors import DatabaseError, UsageError
 from isoscope.history import Timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from isoscope.databases.database import Content
-    from isoscope.databases.process import Server
     from isoscope.levels import Level
 
-__all__ = ["DATABASE", "TiDB", "started"]
+__all__ = ["DATABASE", "TiDB"]
 
 _START = "SELECT @@tidb_current_ts"
 _END = "SELECT @@tidb_last_txn_info"
+#: A kill is none of them: unistore has the locks of commits under way in memory alone, so a server that is
+#: killed would lose parts of transactions, which a cluster does not.
+_FAULTS = ("pause", "cut")
 
 
 class TiDB(MariaDB):
@@ -58,6 +59,8 @@ class TiDB(MariaDB):
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
         super().__init__(isolation, url=url, settings=settings)
+        self._nodes = Nodes(self.NAME, (), self._cut)
+        self._at: defaultdict[str, list[Connected]] = defaultdict(list)
         is_optimistic = isolation == "optimistic"
         level = "repeatable read" if is_optimistic else isolation.replace("-", " ")
         self._preludes = [
@@ -70,8 +73,52 @@ class TiDB(MariaDB):
         """Those of TiDB, not those of MariaDB."""
         return profiles.load(f"tidb/{self.isolation}").promised(registers=self._content == "register")
 
-    def _started(self, process: Server) -> connection.Place:
-        return started(process)
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The one server, if there are faults."""
+        return self._nodes.names if self._nodes.is_faulty else ()
+
+    def use_faults(self, kinds: Collection[str]) -> Nodes:
+        """Faults of the one process that is started here."""
+        if self._place is not None:
+            raise UsageError("faults are injected into a server that is started for the run, not at a URL")
+        if not {*kinds} <= {*_FAULTS}:
+            raise UsageError(
+                f"tidb takes the faults {', '.join(_FAULTS)}: its store for tests survives no other"
+            )
+        self._nodes = Nodes(self.NAME, kinds, self._cut)
+        return self._nodes
+
+    def session_at(self, node: str) -> Connected:
+        """A connection to the server."""
+        assert self._place is not None
+        session = self._session_at(self._place)
+        self._at[node].append(session)
+        return session
+
+    def close(self) -> None:
+        """Stops the server, or drops the table at the URL."""
+        if not self._nodes.names:
+            super().close()
+            return
+        self._nodes.close()
+        for session in self._sessions:
+            session.close()
+        if self._control is not None and self._control.open:
+            self._control.close()
+
+    def _start(self) -> connection.Place:
+        tidb_server.find_program()
+        self._nodes.make(1)
+        [process] = self._nodes.servers.values()
+        return tidb_server.start(process)
+
+    def _settle(self, _name: str) -> None:
+        """There are no settings, and none of InnoDB."""
+
+    def _cut(self, node: str) -> None:
+        for session in self._at[node]:
+            session.cut()
 
     def _title(self, version: str) -> str:
         """As `TiDB v8.5.0`; the version is told as `8.0.11-TiDB-v8.5.0`."""
@@ -112,29 +159,6 @@ class TiDBSession(Connected):
     def _asked(self, question: str) -> Any:
         self.run(question)
         return self._cursor.fetchone()[0]
-
-
-def started(process: Server) -> connection.Place:
-    """Starts a temporary server; raises `DatabaseError` if there is no program."""
-    program = os.environ.get("ISOSCOPE_TIDB") or shutil.which("tidb-server")
-    if not program:
-        raise DatabaseError(
-            "TiDB cannot be started: there is no tidb-server on this machine\n\n"
-            "hint: ISOSCOPE_TIDB names the program; or name a server: tidb://USER:PASSWORD@HOST:PORT/DATABASE"
-        )
-    place = connection.Place(host="127.0.0.1", port=0, user="root", password="")
-    command = [program, "-store", "unistore", "-path", "data", "-host", "127.0.0.1", "-L", "error"]
-    command += ["--report-status=false", "--temp-dir", "temporary", "--socket", "socket"]
-
-    def answers(port: int) -> bool:
-        try:
-            connection.connect(replace(place, port=port)).close()
-        except DatabaseError:
-            return False
-        return True
-
-    port = process.start(lambda port: [*command, "-P", str(port)], answers)
-    return replace(place, port=port)
 
 
 def end_of(text: str, start: int) -> int:
