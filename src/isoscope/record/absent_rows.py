@@ -46,7 +46,7 @@ class AbsentRows:
     def of(self, reader: TracedTransaction, statement: Statement, shown: set[str]) -> Iterator[AbsentRow]:
         """The rows that this statement did not show and that matter."""
         plan = statement.plan
-        if plan.kind not in _WITH_CONDITION or (plan.point and shown):
+        if plan.kind not in _WITH_CONDITION or (plan.is_point and shown):
             return  # A condition that names one row cannot hide another.
         hides = "a join" if len(plan.references) > 1 else "LIMIT" if _is_cut_off(statement) else ""
         for reference in plan.references:

@@ -69,6 +69,8 @@ class _Interpreter:
 
     def result(self) -> Interpretation:
         self._note_initial_rows()
+        for row in self.versions.rows.values():
+            row.complete()
         absent = AbsentRows(self.versions)
         accesses = [
             (one, [access for done in one.statements for access in self._accesses(one, done, absent)])
@@ -85,8 +87,12 @@ class _Interpreter:
                 if statement.plan.kind not in (Kind.SELECT, Kind.DELETE) or not one.database.has_versions:
                     continue
                 for seen in seen_rows(statement, one.database):
-                    if seen.version not in self.versions.writers and self._is_initial(one, seen):
+                    if seen.version in self.versions.writers:
+                        continue
+                    if self._is_initial(one, seen):
                         self.versions.row(seen).is_initial_seen = True
+                    elif seen.key in self.versions.rows:
+                        self.versions.rows[seen.key].is_seen_outside = True
 
     def _accesses(self, one: TracedTransaction, done: Statement, absent: AbsentRows) -> Iterator[Access]:
         if done.plan.kind is Kind.NOT_UNDERSTOOD:
