@@ -67,6 +67,8 @@ def _inserted(tree: exp.Expr, table: Table, name: Callable[[Any], str]) -> Itera
 
 
 def _is_plain(value: exp.Expr | None) -> bool:
+    if isinstance(value, exp.Neg):
+        return isinstance(value.this, exp.Literal)
     return isinstance(value, exp.Placeholder | exp.Literal | exp.Null | exp.Boolean)
 
 
