@@ -136,6 +136,20 @@ def test_a_row_that_does_not_meet_the_condition_says_nothing(tmp_path: Path) -> 
     assert isoscope.check(found, "serializable").holds("serializable")
 
 
+def test_a_change_that_was_executed_as_it_is_tells_its_row(tmp_path: Path) -> None:
+    """Its row is known from its parameters, and its number from the change before it."""
+    told = [*statement(UPDATE, ["ada", 1], (5, 6))[:5], 1, False, ""]
+    found = history(
+        tmp_path,
+        transaction("a", (9, 10), counted("ada", (1, 2))),
+        transaction("b", (7, 8), inserted(120, 1, "eve", (3, 4)), told),
+        transaction("c", (13, 14), read(120, 1, (11, 12))),
+    )
+    assert accesses(found, 1) == [("write", "users/1", "T1"), ("write", "users/1", "T1")]
+    assert accesses(found, 2) == [("read", "users/1", "absent")]
+    assert accesses(found, 3) == [("read", "users/1", "T1")]
+
+
 def test_an_update_that_makes_a_row_match_is_a_phantom_too(tmp_path: Path) -> None:
     found = history(
         tmp_path,
