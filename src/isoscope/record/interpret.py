@@ -24,7 +24,10 @@ __all__ = ["Access", "Interpretation", "interpret"]
 
 
 class Access(NamedTuple):
-    """A read or a write of one row; `uncovered` says why it cannot be judged instead."""
+    """A read or a write of one row, or the values of a row that a read did not see (`not-shown`).
+
+    `uncovered` says why it cannot be judged instead.
+    """
 
     kind: str
     key: str = ""
@@ -118,8 +121,10 @@ class _Interpreter:
         for row in absent.of(one, done, shown):
             if row.version is not None:
                 yield Access("read", row.key, row.version.value, done, is_absent=True)
-            else:
+            elif row.reason:
                 reasons[row.reason] = None
+            else:
+                yield Access("not-shown", row.key, list(row.unseen), done)
         for reason in reasons:
             self.uncovered[done.sql, reason] += 1
             yield Access("range-read", statement=done, uncovered=reason)
