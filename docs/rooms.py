@@ -79,7 +79,8 @@ ROOMS = {
     "verify": _room("checks certificates with parsers and definitions of its own; plain Python"),
     "prove": _room("searches proofs of verdicts on small histories, which the verifier accepts", "verify"),
     "record": _room(
-        "records programs that use a database: SQL, drivers, interpretation, interleavings", "errors"
+        "records programs that use a database: SQL, drivers, interpretation, interleavings",
+        "databases errors",
     ),
     "conformance": _room("what every driver must do, as checks", "checkers databases run verdict workloads"),
     "graphdb": _room(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from isoscope.databases.database import Aborted
 from isoscope.databases.mariadb import server as mariadb_server
 from isoscope.databases.postgresql.server import start
 from isoscope.databases.process import Server
+from isoscope.record.simulated import SimulatedSQL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
-__all__ = ["SERVERS", "MariaDB", "PostgreSQL", "Target"]
+__all__ = ["SERVERS", "MariaDB", "PostgreSQL", "SQLite", "Simulated", "Target"]
 
 
 class Target(Protocol):
@@ -93,6 +97,54 @@ class MariaDB:
     def is_refused(self, error: Exception) -> bool:
         """Records that changed, deadlocks, waits that took too long and rows that exist."""
         return isinstance(error, _pymysql().Error) and error.args[0] in (1020, 1062, 1205, 1213)
+
+
+class SQLite:
+    """SQLite in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def connect(self, level: str) -> Any:
+        """A connection; every transaction is serializable."""
+        assert level in ("", "serializable")
+        return sqlite3.connect(self._path, timeout=60, check_same_thread=False)
+
+    def clear(self) -> None:
+        """A new file."""
+        self._path.unlink(missing_ok=True)
+
+    def analyse(self) -> None:
+        """It takes the primary keys anyhow."""
+
+    def is_refused(self, error: Exception) -> bool:
+        """A transaction that has read may not be allowed to write."""
+        return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
+class Simulated:
+    """The simulated database through SQL."""
+
+    def __init__(self, isolation: str, settings: Mapping[str, str] | None = None) -> None:
+        self._isolation = isolation
+        self._settings = settings
+        self.clear()
+
+    def connect(self, level: str) -> Any:
+        """A connection; the isolation is that of the database, which asks for none or for its own."""
+        assert level in ("", self._isolation)
+        return self._database.connect()
+
+    def clear(self) -> None:
+        """A new database."""
+        self._database = SimulatedSQL(self._isolation, self._settings)
+
+    def analyse(self) -> None:
+        """It has no indexes."""
+
+    def is_refused(self, error: Exception) -> bool:
+        """Conflicts, and rows that exist."""
+        return isinstance(error, Aborted)
 
 
 def _pymysql() -> Any:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from benchmarks.applications import rubis, smallbank, twitter, ycsb
-from benchmarks.applications.servers import MariaDB, PostgreSQL, Target
+from benchmarks.applications.servers import MariaDB, PostgreSQL, Simulated, Target
 
 import isoscope
 from isoscope.record import record
@@ -73,6 +73,14 @@ def test_an_application_on_sqlite_is_serializable(tmp_path: Path, name: str) -> 
     with record() as recorded:
         transact(connect, name, "1", lambda _: False)
     assert str(verdict(recorded, tmp_path).outcome) == "holds"
+
+
+@pytest.mark.parametrize(("level", "outcome"), [("serializable", "holds"), ("read-committed", "violated")])
+@pytest.mark.parametrize("name", APPLICATIONS)
+def test_an_application_on_the_simulated_database_is_decided(
+    tmp_path: Path, name: str, level: str, outcome: str
+) -> None:
+    is_decided(Simulated(level), tmp_path, name, level=level, outcome=outcome)
 
 
 @server

@@ -76,6 +76,41 @@ def test_a_recorded_program_sees_what_it_saw_before(tmp_path: Path) -> None:
     ]
 
 
+RETURNING = (
+    "INSERT INTO counters VALUES (1, 1, 'x'), (2, ?, NULL) RETURNING id, value / 2 AS half, raw, [id] AS ids",
+    "UPDATE counters SET value = value + ? WHERE id = 2 RETURNING *",
+    "UPDATE counters SET value = ? WHERE id = 9 RETURNING id",
+    'DELETE FROM counters WHERE id = ? RETURNING CAST(value AS DECIMAL(9, 2)) AS "the value"',
+)
+
+
+def returned(connection: Any) -> list[Any]:
+    connection.execute(SCHEMA)
+    seen: list[Any] = []
+    for sql in RETURNING:
+        found = connection.execute(sql, [2])
+        seen += [str(found.description), found.fetchall(), found.rowcount]
+    connection.close()
+    return seen
+
+
+def test_rows_of_returning_are_those_that_the_program_asked_for(tmp_path: Path) -> None:
+    plain = returned(duckdb.connect())
+    with record() as recorded:
+        assert returned(duckdb.connect()) == plain
+    found = history(recorded, tmp_path)
+    assert not found.source.notes
+    writes = [
+        (str(one.key), str(one.value)) for t in found for one in t.operations if str(one.kind) == "write"
+    ]
+    assert writes == [
+        ("counters/1", "id=1, value=1, raw=78"),
+        ("counters/2", "id=2, value=2, raw=None"),
+        ("counters/2", "id=2, value=4, raw=None"),
+        ("counters/2", "T4_deleted"),
+    ]
+
+
 def test_each_operation_has_its_line_of_the_program(tmp_path: Path) -> None:
     with record() as recorded:
         work(duckdb.connect())

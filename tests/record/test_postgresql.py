@@ -160,6 +160,42 @@ def test_threads_that_lose_an_update_are_found_with_their_lines(running: Running
     assert "tests/record/test_postgresql.py" in str(report)
 
 
+SILENT = """
+DROP TABLE IF EXISTS counters, lines;
+CREATE TABLE counters (id integer PRIMARY KEY, value integer);
+CREATE TABLE lines (number integer, place integer, counter integer, PRIMARY KEY (number, place));
+CREATE OR REPLACE FUNCTION kept() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+CREATE TRIGGER kept BEFORE INSERT ON lines FOR EACH ROW EXECUTE FUNCTION kept();
+"""
+
+
+@server
+def test_changes_that_tell_their_row_are_recorded_as_they_are(running: Running, tmp_path: Path) -> None:
+    running.ask(SILENT)
+    add, set_ = "INSERT INTO counters VALUES (%s, %s)", "UPDATE counters SET value = %s WHERE id = %s"
+    with record() as recorded, psycopg.connect(running.url()) as connection:
+        connection.execute(add, (1, 10))
+        connection.execute(add, (2, 20))
+        connection.execute(set_, (11, 1))
+        connection.execute(set_, (0, 9))
+        connection.execute("INSERT INTO lines VALUES (%s, 1, 2)", (5,))
+        with connection.transaction():
+            connection.execute(add, (3, 30))
+        connection.commit()
+        connection.execute("SELECT id FROM counters WHERE value > %s", (5,)).fetchall()
+        connection.execute(set_, (12, 1))
+        connection.execute("UPDATE counters SET value = value + 1 WHERE id = %s", (2,))
+    first, second = recorded.transactions
+    assert [one.is_told for one in first.statements] == [False, True, True, True, False, False]
+    assert not any(one.is_told for one in second.statements), "the condition needs the value"
+    found = history(recorded, tmp_path)
+    writes = [f"counters/{number}" for number in (1, 2, 1)] + ["lines/5/1", "counters/3"]
+    assert [str(one.key) for one in found[1].operations if str(one.kind) == "write"] == writes
+    reads = [(str(one.key), one.value) for one in found[2].operations if str(one.kind) == "read"]
+    assert sorted(reads) == [(f"counters/{number}", "T1") for number in (1, 2, 3)]
+    assert isoscope.check(found, "serializable").holds("serializable")
+
+
 EXPECTED = {
     "likes_flask/stress_likes": ("lost-update", Remedy.LOCK, "likes.py:32"),
     "bookings_django/stress_bookings": ("write-skew", Remedy.LOCK, "bookings.py:57"),

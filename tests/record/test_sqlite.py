@@ -52,6 +52,48 @@ def test_a_recorded_program_sees_what_it_saw_before() -> None:
     assert work(sqlite3.connect(":memory:")) == plain, "the recording is over"
 
 
+RETURNING = (
+    "INSERT INTO counters (value, picture) VALUES (1, x'00ff'), (2, NULL)"
+    " RETURNING id, value * 2 AS twice, picture",
+    "INSERT INTO counters VALUES (2, 5, NULL) ON CONFLICT (id) DO UPDATE SET value = 7 RETURNING *",
+    'UPDATE counters SET value = value + 1 WHERE value > 1 RETURNING value AS "the value"',
+    "UPDATE counters SET value = 0 WHERE id = 9 RETURNING id",
+    "DELETE FROM counters WHERE id = 1 RETURNING id, picture",
+)
+
+
+def returned(connection: sqlite3.Connection) -> list[Any]:
+    connection.execute(SCHEMA)
+    seen: list[Any] = []
+    for factory in (None, sqlite3.Row):
+        connection.row_factory = factory
+        for sql in RETURNING:
+            cursor = connection.execute(sql)
+            names = [column[0] for column in cursor.description]
+            rows = cursor.fetchall()
+            seen.append((names, [tuple(row) for row in rows], cursor.lastrowid))
+            seen.append([row.keys() for row in rows if isinstance(row, sqlite3.Row)])
+        connection.rollback()
+    connection.close()
+    return seen
+
+
+def test_rows_of_returning_are_those_that_the_program_asked_for(tmp_path: Path) -> None:
+    plain = returned(sqlite3.connect(":memory:"))
+    with record() as recorded:
+        assert returned(sqlite3.connect(":memory:")) == plain
+    found = isoscope.load(recorded.save(tmp_path / "returned.program"))
+    assert not found.source.notes
+    writes = [(str(one.key), str(one.value)) for one in found[1].operations if str(one.kind) == "write"]
+    assert writes == [
+        ("counters/1", "id=1, value=1, picture=00FF"),
+        ("counters/2", "id=2, value=2, picture=None"),
+        ("counters/2", "id=2, value=7, picture=None"),
+        ("counters/2", "id=2, value=8, picture=None"),
+        ("counters/1", "T1_deleted"),
+    ]
+
+
 def recorded_history(tmp_path: Path) -> History:
     with record() as recorded:
         work(sqlite3.connect(":memory:"))

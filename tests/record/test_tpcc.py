@@ -1,4 +1,4 @@
-"""TPC-C through the recorder on PostgreSQL: every level is decided, at both ends."""
+"""TPC-C through the recorder: every level is decided, at both ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.applications.servers import MariaDB, PostgreSQL, Target
+from benchmarks.applications.servers import MariaDB, PostgreSQL, Simulated, SQLite, Target
 from benchmarks.applications.tpcc import Sizes, broken_conditions
 from benchmarks.recorded_tpcc import prepare, run
 
@@ -40,9 +40,24 @@ def test_tpcc_at_repeatable_read_of_mariadb_is_not_serializable(tmp_path: Path) 
         assert outcome_of(MariaDB(where), "repeatable-read", tmp_path) == "violated"
 
 
-def outcome_of(target: Target, level: str, folder: Path) -> str:
+@pytest.mark.parametrize(("level", "outcome"), [("serializable", "holds"), ("read-committed", "violated")])
+def test_tpcc_on_the_simulated_database_is_serializable_only_at_serializable(
+    tmp_path: Path, level: str, outcome: str
+) -> None:
+    assert outcome_of(Simulated(level), level, tmp_path) == outcome
+
+
+def test_tpcc_on_sqlite_is_serializable_and_consistent(tmp_path: Path) -> None:
+    target = SQLite(tmp_path / "tpcc.db")
+    # Clients of one file would wait for each other all the time.
+    assert outcome_of(target, "serializable", tmp_path, clients=1) == "holds"
+    with closing(target.connect("")) as connection:
+        assert [*broken_conditions(connection.cursor())] == []
+
+
+def outcome_of(target: Target, level: str, folder: Path, *, clients: int = 3) -> str:
     prepare(target, SIZES)
     with record() as recorded:
-        run(target, SIZES, transactions=120, clients=3, level=level)
+        run(target, SIZES, transactions=120, clients=clients, level=level)
     report = isoscope.check(isoscope.load(recorded.save(folder / "tpcc.program")), "serializable")
     return str(report.verdicts[0].outcome)

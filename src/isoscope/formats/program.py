@@ -69,6 +69,23 @@ def _key(text: str) -> Scalar:
     return Term(text) if _PLAIN.fullmatch(text) else text
 
 
+def _made(row: dict[str, Any], interval: Interval | None, line: int) -> Operation:
+    if "uncovered" in row or "not-shown" in row:
+        key = _key(row["not-shown"]) if "not-shown" in row else None
+        bounds = Range() if key is None else Range(low=key, high=key)
+        text = row["uncovered"] if key is None else _predicate(row["values"])
+        kind = OperationKind.RANGE_READ
+        return Operation(kind=kind, value=bounds, predicate=text, interval=interval, line=line)
+    [name] = _KINDS.keys() & row.keys()
+    key = _key(row[name])
+    return Operation(kind=_KINDS[name], key=key, value=row["value"], interval=interval, line=line)
+
+
+def _predicate(values: list[Any]) -> str:
+    """The values that the read would have shown or cannot have met: it saw another one."""
+    return f"[:in {' '.join(json.dumps(one, ensure_ascii=False) for one in values)}]"
+
+
 class _Reader:
     """Collects the lines; a transaction is complete when the next one begins."""
 
@@ -111,20 +128,7 @@ class _Reader:
             place = f"{path}:{line}" if path else f"{self._path}:{number}"
             self._statements[number] = ProgramStatement(self._texts[row["statement"]], parameters, place)
         interval = Interval(*row["interval"]) if "interval" in row else None
-        if "uncovered" in row:
-            made = Operation(
-                kind=OperationKind.RANGE_READ,
-                value=Range(),
-                predicate=row["uncovered"],
-                interval=interval,
-                line=number,
-            )
-        else:
-            [kind] = _KINDS.keys() & row.keys()
-            made = Operation(
-                kind=_KINDS[kind], key=_key(row[kind]), value=row["value"], interval=interval, line=number
-            )
-        self._operations.append(made)
+        self._operations.append(_made(row, interval, number))
 
     def _end(self) -> None:
         if self._open is None:

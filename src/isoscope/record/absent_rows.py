@@ -1,13 +1,14 @@
 """Rows that a read did not show, although some version of them meets its condition.
 
 Such a read saw a version that does not meet the condition: the row was not there yet, deleted, or
-different. Where one version only can have been seen, the read is an observation of it like any other. This
-is how phantoms are found.
+different. Where one version only can have been seen, the read is an observation of it like any other. Where
+several can, it is a read of the range of this one key that shows no row, with the values that it did not see.
+This is how phantoms are found.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from isoscope.record.conditions import AliasedRow, equalities, matches, value_of
@@ -24,15 +25,20 @@ if TYPE_CHECKING:
 __all__ = ["AbsentRow", "AbsentRows"]
 
 _WITH_CONDITION = (Kind.SELECT, Kind.UPDATE, Kind.DELETE)
-_SEVERAL = "rows that it did not show have several versions that it may have seen"
+_OPEN = "it is not known whether rows that it did not show meet its condition"
 
 
 @dataclass(frozen=True, slots=True)
 class AbsentRow:
-    """A row that a read did not show; `version` is what it saw of it, None if that is not known."""
+    """A row that a read did not show; `version` is what it saw of it, None if several versions are possible.
+
+    Then `unseen` are the values that it would have shown or cannot have met: it saw another one. `reason`
+    says why not even these are known.
+    """
 
     key: str
-    version: Version | None
+    version: Version | None = None
+    unseen: tuple[Any, ...] = ()
     reason: str = ""
 
 
@@ -46,7 +52,7 @@ class AbsentRows:
     def of(self, reader: TracedTransaction, statement: Statement, shown: set[str]) -> Iterator[AbsentRow]:
         """The rows that this statement did not show and that matter."""
         plan = statement.plan
-        if plan.kind not in _WITH_CONDITION or (plan.point and shown):
+        if plan.kind not in _WITH_CONDITION or (plan.is_point and shown):
             return  # A condition that names one row cannot hide another.
         hides = "a join" if len(plan.references) > 1 else "LIMIT" if _is_cut_off(statement) else ""
         for reference in plan.references:
@@ -55,7 +61,7 @@ class AbsentRows:
                     continue
                 found = _absent(reader, statement, row, reference.alias)
                 if found is not None and hides:
-                    yield AbsentRow(row.key, None, f"{hides} may have hidden rows that it read")
+                    yield AbsentRow(row.key, reason=f"{hides} may have hidden rows that it read")
                 elif found is not None:
                     yield found
 
@@ -122,12 +128,27 @@ def _absent(reader: TracedTransaction, statement: Statement, row: RowHistory, al
     answers = [_matches(statement, one, alias) for one in states]
     if not any(answer is not False for answer in answers):
         return None
-    possible = [
-        one
-        for place, (one, answer) in enumerate(zip(states, answers, strict=True))
-        if answer is not True and _is_possible(reader, statement, row, place, one)
+    could_be_seen = [_is_possible(reader, statement, row, place, one) for place, one in enumerate(states)]
+    found = _seen(row.key, [*zip(states, answers, could_be_seen, strict=True)])
+    if found.unseen and not reader.database.has_versions and states[0].value in found.unseen:
+        # The initial state has no value of this name where values are contents.
+        return replace(found, unseen=tuple(one for one in found.unseen if one != states[0].value))
+    return found
+
+
+def _seen(key: str, states: list[tuple[Version, bool | None, bool]]) -> AbsentRow:
+    """What was seen; of each state, whether it meets the condition and whether the clock allows it."""
+    possible = [(one, answer) for one, answer, is_possible in states if answer is not True and is_possible]
+    if len(possible) == 1:
+        return AbsentRow(key, possible[0][0])
+    if any(answer is None for _, answer in possible):
+        return AbsentRow(key, reason=_OPEN)
+    # Times that leave no state are no evidence: then only the condition counts.
+    left = {str(one.value) for one, _ in possible}
+    unseen = [
+        one.value for one, answer, _ in states if answer is True or (left and str(one.value) not in left)
     ]
-    return AbsentRow(row.key, possible[0] if len(possible) == 1 else None, _SEVERAL)
+    return AbsentRow(key, unseen=tuple(dict.fromkeys(unseen)))
 
 
 def _matches(statement: Statement, version: Version, alias: str) -> bool | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from types import FrameType
+    from types import CodeType, FrameType
 
 __all__ = ["call_site"]
 
@@ -20,6 +20,8 @@ _LIBRARIES = tuple(
 _DEPTH = 200
 #: Whether each file that was met belongs to a library.
 _MET: dict[str, bool] = {}
+#: Places of the program by instruction; the code is kept so that its identity is not used again.
+_SITES: dict[tuple[int, int], tuple[CodeType, tuple[str, int]]] = {}
 
 
 def _is_library(path: str) -> bool:
@@ -32,8 +34,19 @@ def call_site() -> tuple[str, int]:
     """The path and the line; an empty path if all frames belong to libraries."""
     # The frame of the caller is ours, and the next one is mostly that of the program.
     frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to the calling frames
-    if frame is not None and _MET.get(path := frame.f_code.co_filename) is False:
-        return path, frame.f_lineno
+    if frame is None:
+        return "", 0
+    # To find the line of an instruction takes longer than everything else here.
+    found = _SITES.get((id(frame.f_code), frame.f_lasti))
+    if found is not None:
+        return found[1]
+    place = _place(frame)
+    if not _MET.get(frame.f_code.co_filename, True):
+        _SITES[id(frame.f_code), frame.f_lasti] = frame.f_code, place
+    return place
+
+
+def _place(frame: FrameType | None) -> tuple[str, int]:
     for _ in range(_DEPTH):
         if frame is None:
             break

@@ -49,3 +49,7 @@ DIALECTS = {
     ),
 }
 DIALECTS["mysql"] = replace(DIALECTS["mariadb"], returning=())
+# Rows name their writers as on PostgreSQL, and transactions commit one after the other.
+DIALECTS["simulated"] = replace(
+    DIALECTS["postgresql"], plain=frozenset(), is_separate=True, is_commit_ordered=True
+)

@@ -22,6 +22,7 @@ from isoscope.record.done import Done
 from isoscope.record.placeholders import bound
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.recording import Database, Recording, Session
+from isoscope.record.returned import constants
 from isoscope.record.tables import Table
 
 if TYPE_CHECKING:
@@ -194,8 +195,6 @@ class _RecordedConnection:
 
     def _planned(self, query: str, parameters: Any) -> Plan:
         plan = self._database.plan(query)
-        if plan.kind is not Kind.SELECT and plan.is_returning and plan.hidden:
-            return not_understood(query, "its RETURNING is used by the program")
         if plan.kept and plan.marked is not None and bound(plan.marked, parameters) is None:
             return not_understood(query, "its parameters do not fit its placeholders")
         return plan
@@ -227,10 +226,19 @@ class _RecordedConnection:
             self._inner.execute(query, *given)
             return []
         rows = self._inner.execute(plan.text, *given).fetchall()
+        if plan.is_returning:
+            return self._returned(plan, rows)
         # The result that the driver gives for a change without RETURNING.
         self._inner.execute(f'SELECT {len(rows)}::BIGINT AS "Count"')
         self._count = len(rows)
         return [list(row) for row in rows]
+
+    def _returned(self, plan: Plan, rows: list[Any]) -> list[Any]:
+        """Gives the program the columns that it asked for; the rest names the rows."""
+        columns = self._inner.description[: -plan.hidden]
+        names, types = [one[0] for one in columns], [str(one[1]) for one in columns]
+        self._inner.execute(*constants(names, [row[: -plan.hidden] for row in rows], types))
+        return [list(row[-plan.hidden :]) for row in rows]
 
     def _end(self, ending: Any, status: str) -> None:
         session, clock = self._recorded, self._recording.clock

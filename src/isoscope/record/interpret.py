@@ -24,7 +24,10 @@ __all__ = ["Access", "Interpretation", "interpret"]
 
 
 class Access(NamedTuple):
-    """A read or a write of one row; `uncovered` says why it cannot be judged instead."""
+    """A read or a write of one row, or the values of a row that a read did not see (`not-shown`).
+
+    `uncovered` says why it cannot be judged instead.
+    """
 
     kind: str
     key: str = ""
@@ -69,6 +72,8 @@ class _Interpreter:
 
     def result(self) -> Interpretation:
         self._note_initial_rows()
+        for row in self.versions.rows.values():
+            row.complete()
         absent = AbsentRows(self.versions)
         accesses = [
             (one, [access for done in one.statements for access in self._accesses(one, done, absent)])
@@ -85,8 +90,12 @@ class _Interpreter:
                 if statement.plan.kind not in (Kind.SELECT, Kind.DELETE) or not one.database.has_versions:
                     continue
                 for seen in seen_rows(statement, one.database):
-                    if seen.version not in self.versions.writers and self._is_initial(one, seen):
+                    if seen.version in self.versions.writers:
+                        continue
+                    if self._is_initial(one, seen):
                         self.versions.row(seen).is_initial_seen = True
+                    elif seen.key in self.versions.rows:
+                        self.versions.rows[seen.key].is_seen_outside = True
 
     def _accesses(self, one: TracedTransaction, done: Statement, absent: AbsentRows) -> Iterator[Access]:
         if done.plan.kind is Kind.NOT_UNDERSTOOD:
@@ -112,8 +121,10 @@ class _Interpreter:
         for row in absent.of(one, done, shown):
             if row.version is not None:
                 yield Access("read", row.key, row.version.value, done, is_absent=True)
-            else:
+            elif row.reason:
                 reasons[row.reason] = None
+            else:
+                yield Access("not-shown", row.key, list(row.unseen), done)
         for reason in reasons:
             self.uncovered[done.sql, reason] += 1
             yield Access("range-read", statement=done, uncovered=reason)

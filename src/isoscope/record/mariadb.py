@@ -190,8 +190,6 @@ class _RecordedCursor:
         plan = session.database.plan(query)
         if plan.hidden and isinstance(self, SSCursor):
             return not_understood(query, "its rows are streamed")
-        if plan.kind in (Kind.INSERT, Kind.DELETE) and plan.is_returning and plan.hidden:
-            return not_understood(query, "its RETURNING is used by the program")
         return plan
 
     def _with_rows(self, plan: Plan, query: str, args: Any) -> tuple[Any, list[Any]]:

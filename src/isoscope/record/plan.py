@@ -7,6 +7,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from sqlglot import exp
 
     from isoscope.record.placeholders import Marked
@@ -75,9 +77,12 @@ class Plan:
     for each reference its version and its key, or one text of all rows that an aggregate is made of. A change
     has the content of the row, too; its key is then left out if the content shows it.
     `separate` is the statement that names the rows instead, with the parameters at the places `kept`. If an
-    UPDATE `is_locating`, it is executed before the change, and the rows are read again behind it. If the
-    condition compares each column of an integer key with a parameter, `point` are their places, and the
-    hidden columns do not repeat the key.
+    UPDATE `is_locating`, it is executed before the change, and the rows are read again behind it. `point` is,
+    for each column of the key, the place of the integer parameter that the condition compares it with, or
+    None: the hidden columns show only the columns without one. It is empty if they show all.
+    `row` is what the text says of the one row that an INSERT or UPDATE writes: a parameter or a constant for
+    each column. If it says enough, the statement `is_silent`: it can be executed without hidden columns in a
+    transaction whose number is known, if the parameters of the key have the types `checked`.
     """
 
     kind: Kind
@@ -92,7 +97,10 @@ class Plan:
     separate: str = ""
     kept: tuple[int, ...] = ()
     is_locating: bool = False
-    point: tuple[int, ...] = ()
+    point: tuple[int | None, ...] = ()
+    row: Mapping[str, exp.Expr] = field(default_factory=dict, compare=False)
+    is_silent: bool = False
+    checked: tuple[tuple[int, type], ...] = ()
     condition: exp.Expr | None = field(default=None, compare=False)
     marked: Marked | None = field(default=None, compare=False)
     reason: str = ""
@@ -101,6 +109,11 @@ class Plan:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "sent", self.text.encode() if self.text.isascii() else self.text)
+
+    @property
+    def is_point(self) -> bool:
+        """Whether the condition names one row by parameters."""
+        return bool(self.point) and None not in self.point
 
 
 CHANGES = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)

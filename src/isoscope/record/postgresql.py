@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["connect", "install", "recorded_connection", "uninstall"]
 
 _IN_TRANSACTION = frozenset(map(int, (TransactionStatus.INTRANS, TransactionStatus.INERROR)))
+_LEVELS = {level: level.name.lower().replace("_", "-") for level in psycopg.IsolationLevel}
 _ORIGINAL = psycopg.Connection.__dict__["connect"].__func__
 
 
@@ -109,10 +110,17 @@ class _RecordedConnection:
     def level(self) -> str:
         """The level that the program asked this connection for, empty if it did not."""
         level = self.isolation_level  # type: ignore[attr-defined]
-        return "" if level is None else level.name.lower().replace("_", "-")
+        return "" if level is None else _LEVELS[level]
 
     def _exec_command(self, command: Any, *given: Any, **named: Any) -> Any:
         """Commands of the driver itself: BEGIN, COMMIT, ROLLBACK and savepoints."""
+        is_begin = isinstance(command, bytes) and command.startswith(b"BEGIN")
+        if is_begin and not self.recording.is_hooked:
+            # It begins a transaction at the level of the connection, which is known when it ends.
+            return super()._exec_command(command, *given, **named)  # type: ignore[misc]
+        return self._recorded_command(command, *given, **named)
+
+    def _recorded_command(self, command: Any, *given: Any, **named: Any) -> Any:
         text = command.decode() if isinstance(command, bytes) else command.as_string(self)
         session = self.session()
         is_commit = text.upper().startswith("COMMIT")
@@ -188,7 +196,9 @@ class _RecordedCursor:
     _results: list[Any]
     pgresult: Any
 
-    def execute(self, query: Any, params: Any = None, **named: Any) -> Any:
+    def execute(
+        self, query: Any, params: Any = None, *, prepare: bool | None = None, binary: bool | None = None
+    ) -> Any:
         connection: Any = self._conn  # type: ignore[attr-defined]
         session: Session = connection.recorded or connection.session()
         recording = session.recording
@@ -197,28 +207,32 @@ class _RecordedCursor:
             sql = recording.hook.changed(sql)
         database = session.database
         plan = database.plans.get(sql) or database.plan(sql)
-        if plan.hidden and (self.format or named.get("binary")):  # type: ignore[attr-defined]
-            plan = database.cast_plan(sql)
-        pgconn = connection.pgconn
-        if pgconn.pipeline_status and plan.hidden:
-            plan = not_understood(sql, "it is sent in a pipeline, and its rows come later")
-        self._plan = plan
-        text = plan.sent if plan.hidden else query
+        text, reader = query, _no_rows
+        if plan.is_silent and session.is_numbered and _fits(plan, params):
+            self._plan, reader = None, _changed
+        elif plan.hidden:
+            if binary or self.format or connection._pipeline:  # type: ignore[attr-defined] # noqa: SLF001
+                plan = _special(connection, database, plan, sql)
+            self._plan = plan
+            text, reader = (plan.sent, _rows) if plan.hidden else (query, _no_rows)
+        else:
+            self._plan = plan
         if recording.is_hooked:
             text = _announced(session, plan, sql, text)
         invoke = recording.clock()
         try:
-            super().execute(text, params, **named)  # type: ignore[misc]
+            super().execute(text, params, prepare=prepare, binary=binary)  # type: ignore[misc]
         except BaseException as error:
             if session.done:
                 session.has_failed = True
                 connection.end_if_over(_failed(error), invoke)
             raise
         complete = recording.clock()
-        result = self._results[0] if self._results else None
-        reader = _rows if plan.hidden and result is not None else _no_rows
+        result: Any = self._results[0] if self._results else None
         session.add(Done(sql, plan, params, call_site(), invoke, complete, result, reader))
-        if pgconn.transaction_status not in _IN_TRANSACTION:
+        if reader is _rows and not session.is_numbered and plan.row and result.ntuples:
+            session.numbered()
+        if connection.pgconn.transaction_status not in _IN_TRANSACTION:
             is_aborted = result is not None and result.command_status == b"ROLLBACK"
             connection.end_if_over("aborted" if is_aborted else "committed", invoke, complete)
         return self
@@ -326,20 +340,42 @@ def _announced(session: Session, plan: Plan, sql: str, text: Any) -> Any:
     return hook.begin(sql) if plan.kind is Kind.NO_ROWS and sql[:5].upper() == "BEGIN" else text
 
 
-def _no_rows(result: Any, hidden: int) -> list[Any]:
+def _fits(plan: Plan, params: Any) -> bool:
+    """Whether the parameters of the key are of the types by which the row is known."""
+    if type(params) is not tuple and type(params) is not list:
+        return not plan.checked
+    for place, kind in plan.checked:  # noqa: SIM110 - a generator would take longer than the comparisons
+        if type(params[place]) is not kind:
+            return False
+    return True
+
+
+def _special(connection: Any, database: Database, plan: Plan, sql: str) -> Plan:
+    """The plan for results that are not texts, or that come later."""
+    if connection._pipeline:  # noqa: SLF001 - it has no other name
+        return not_understood(sql, "it is sent in a pipeline, and its rows come later")
+    return database.cast_plan(sql) if plan.hidden else plan
+
+
+def _no_rows(result: Any, hidden: int) -> Any:
     """A result that does not name rows."""
     del result, hidden
-    return []
+    return ()
 
 
-def _rows(result: Any, hidden: int) -> list[list[str | None]]:
-    """The hidden columns of each row, as texts."""
-    end, get = result.nfields, result.get_value
+def _changed(result: Any, hidden: int) -> Any:
+    """How many rows a change wrote that has no hidden columns."""
+    del hidden
+    return result.command_tuples or 0
+
+
+def _rows(result: Any, hidden: int) -> Any:
+    """The hidden columns of each row, as bytes."""
+    count, end, get = result.ntuples, result.nfields, result.get_value
+    if count == hidden == 1:
+        return ((get(0, end - 1),),)
     columns = range(end - hidden, end)
-    return [
-        [None if cell is None else cell.decode() for cell in [get(row, column) for column in columns]]
-        for row in range(result.ntuples)
-    ]
+    return [[get(row, column) for column in columns] for row in range(count)]
 
 
 def _sql(query: Any, cursor: Any) -> str:

@@ -18,7 +18,11 @@ Ask: TypeAlias = "Callable[[str, Sequence[Any]], Sequence[Any]]"
 
 _TABLE = """
 SELECT a.attname, t.typname, coalesce(a.attnum = ANY (i.indkey::int2[]), false),
-       array_position(i.indkey::int2[], a.attnum)
+       array_position(i.indkey::int2[], a.attnum),
+       NOT (c.relhasrules OR c.relhassubclass OR a.attgenerated <> ''
+            OR EXISTS (SELECT FROM pg_trigger r WHERE r.tgrelid = c.oid AND NOT r.tgisinternal)
+            OR EXISTS (SELECT FROM pg_constraint f WHERE f.conrelid = c.oid AND f.contype = 'f'
+                       AND (f.confupdtype NOT IN ('a', 'r') OR f.confdeltype NOT IN ('a', 'r'))))
 FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
 WHERE c.oid = to_regclass(%s) AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
@@ -35,9 +39,10 @@ def postgresql_database(name: str, ask: Ask) -> Database:
         rows = ask(_TABLE, [".".join(f'"{part}"' for part in table.split("."))])
         if not rows:
             return None
-        key = sorted((place, column) for column, _, is_key, place in rows if is_key)
+        key = sorted((place, column) for column, _, is_key, place, _ in rows if is_key)
         columns, types = tuple(row[0] for row in rows), tuple(row[1] for row in rows)
-        return Table(table, tuple(column for _, column in key), columns, types)
+        is_plain = all(row[4] for row in rows)
+        return Table(table, tuple(column for _, column in key), columns, types, is_plain)
 
     def facts() -> dict[str, Any]:
         [(first, isolation)] = ask(_FACTS, [])

@@ -72,8 +72,9 @@ def _transaction(one: TracedTransaction, session: int) -> dict[str, Any]:
 
 
 def _access(one: Access, texts: dict[str, int]) -> dict[str, Any]:
+    name = "values" if one.kind == "not-shown" else "value"
     row: dict[str, Any] = (
-        {"uncovered": one.uncovered} if one.uncovered else {one.kind: one.key, "value": one.value}
+        {"uncovered": one.uncovered} if one.uncovered else {one.kind: one.key, name: one.value}
     )
     if one.is_absent:
         row["absent"] = True

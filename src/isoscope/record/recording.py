@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections import defaultdict
 from dataclasses import replace
 from itertools import count
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
 
 from isoscope.record.plan import Dialect, Kind, Plan
 from isoscope.record.sql import analyse
@@ -64,14 +67,40 @@ class Database:
         #: The plan of each statement that was met.
         self.plans: dict[str, Plan] = {}
         self._cast_plans: dict[str, Plan] = {}
+        #: The columns of each table that conditions compare: they must be known of each version.
+        self._compared: dict[str, set[str]] = defaultdict(set)
 
     def plan(self, sql: str) -> Plan:
         """The plan of a statement, made once."""
         found = self.plans.get(sql)
         if found is None:
             with self._lock:
-                found = self.plans[sql] = analyse(sql, self.dialect, self._table)
+                found = analyse(sql, self.dialect, self._table)
+                self._compare(found)
+                found = self.plans[sql] = self._asking(found)
         return found
+
+    def _compare(self, plan: Plan) -> None:
+        """Notes the columns that a condition compares; changes that leave one open ask for it from now on."""
+        columns = (
+            set()
+            if plan.condition is None
+            else {one.name.lower() for one in plan.condition.find_all(exp.Column)}
+        )
+        for reference in plan.references:
+            if not columns <= self._compared[reference.table]:
+                self._compared[reference.table] |= columns
+                self.plans = {text: self._asking(one) for text, one in self.plans.items()}
+
+    def _asking(self, plan: Plan) -> Plan:
+        """The plan, not silent if it leaves a column open that some condition compares."""
+        if not plan.is_silent:
+            return plan
+        table = self.tables.get(plan.references[0].table)
+        compared = self._compared[plan.references[0].table]
+        columns = () if table is None else table.columns
+        is_open = any(column.lower() in compared and column not in plan.row for column in columns)
+        return replace(plan, is_silent=False) if is_open else plan
 
     def cast_plan(self, sql: str) -> Plan:
         """The same with a cast of every hidden column to a text, for results that are not texts."""
@@ -193,6 +222,8 @@ class Session:
         self._savepoints: list[tuple[str, int]] = []
         self._has_changed_schema = False
         self.has_failed = False
+        #: Whether a row that the open transaction wrote shows its number, and all others will have the same.
+        self.is_numbered = False
 
     def add(self, done: Done) -> None:
         """A statement was executed in the open transaction, or opened one."""
@@ -200,13 +231,20 @@ class Session:
         if len(self.done) % _PENDING == 0:
             for one in self.done[-_PENDING:]:
                 one.read()
-        if not done.plan.references and done.plan.kind is Kind.NO_ROWS:
-            self.control(done.sql)
+        if not done.plan.references:
+            self.is_numbered = False  # It may have ended the transaction, or begun a part of it.
+            if done.plan.kind is Kind.NO_ROWS:
+                self.control(done.sql)
+
+    def numbered(self) -> None:
+        """A row that the transaction wrote shows its number; parts between savepoints have their own."""
+        self.is_numbered = not self._savepoints
 
     def control(self, text: str) -> None:
         """Savepoints, levels and changes of the schema."""
         if text in _PLAIN:
             return
+        self.is_numbered = False
         for command in text.split(";"):
             words = command.replace('"', " ").split()
             if words:
@@ -264,7 +302,7 @@ class Session:
         level = self._next_isolation or isolation or self.isolation
         if status == "aborted" and self._only_read(done, level):
             status = "committed"
-        self.has_failed = False
+        self.has_failed = self.is_numbered = False
         self.done, self._savepoints, self._next_isolation = [], [], ""
         if done and not self.recording.is_closed:
             row = {"status": status, "isolation": level, "end": [invoke, complete]}

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isoscope.record.tables import Table
     from isoscope.record.traces import Statement, TracedDatabase
 
-__all__ = ["SeenRow", "key_label", "point_key", "seen_rows"]
+__all__ = ["SeenRow", "has_integer_key", "key_label", "seen_rows"]
 
 #: Table, key, version and content of each row, by table and name.
 _Found: TypeAlias = "dict[tuple[str, str], tuple[Table, Sequence[Any], Any, dict[str, Any] | None]]"
@@ -37,10 +37,16 @@ def key_label(table: str, values: Sequence[Any]) -> str:
     return "/".join([table, *map(str, values)])
 
 
-def point_key(plan: Plan, values: Sequence[Any]) -> list[int] | None:
-    """The key that a condition compares with parameters; None if one of them is no integer."""
-    found = [_integer(values[place]) if place < len(values) else None for place in plan.point]
-    return None if None in found else [one for one in found if one is not None]
+def has_integer_key(plan: Plan, values: Sequence[Any]) -> bool:
+    """Whether the parameters that a condition compares columns of the key with are integers."""
+    places = [place for place in plan.point if place is not None]
+    return all(place < len(values) and _integer(values[place]) is not None for place in places)
+
+
+def _whole_key(plan: Plan, values: Sequence[Any], shown: Sequence[Any]) -> list[Any]:
+    """The key of a row: columns that parameters tell, and those that the hidden columns show."""
+    left = iter(shown)
+    return [next(left) if place is None else _integer(values[place]) for place in plan.point]
 
 
 def _integer(value: Any) -> int | None:
@@ -66,14 +72,16 @@ def _seen_rows(statement: Statement, database: TracedDatabase) -> Iterator[SeenR
     for row in statement.rows:
         if statement.plan.is_aggregate:
             for table, cell in zip(tables, row, strict=True):
-                for identity in json.loads(cell or "[]"):
-                    _add(found, table, identity, database)
+                for version, *key in json.loads(cell or "[]"):
+                    whole = _whole_key(statement.plan, statement.values, key) if statement.plan.point else key
+                    _add(found, table, [version, *whole], database)
             continue
         if database.has_versions and statement.plan.kind in (Kind.INSERT, Kind.UPDATE):
             _add_new(found, tables[0], row, database)
             continue
         if statement.plan.point:
-            _add(found, tables[0], [row[0], *(point_key(statement.plan, statement.values) or ())], database)
+            key = _whole_key(statement.plan, statement.values, row[1:])
+            _add(found, tables[0], [row[0], *key], database)
             continue
         at = 0
         for table in tables:
@@ -85,7 +93,7 @@ def _seen_rows(statement: Statement, database: TracedDatabase) -> Iterator[SeenR
 
 def _add_new(found: _Found, table: Table, row: Sequence[Any], database: TracedDatabase) -> None:
     """A new version: its number, its key if the content does not show it, and its content."""
-    content = row_content(row[-1], table)
+    content = row[-1] if isinstance(row[-1], dict) else row_content(row[-1], table)
     version, *key = row[:-1]
     identity = [version, *(key or [content[column] for column in table.key])]
     _add(found, table, identity, database, content)

@@ -17,9 +17,10 @@ from sqlglot.errors import SqlglotError
 from isoscope.record.conditions import conjuncts
 from isoscope.record.placeholders import Marked, mark, marks, positional, unmark
 from isoscope.record.plan import Dialect, Kind, Plan, Reference, not_understood
+from isoscope.record.written_row import compared_values, key_types, place_of, written_row
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from isoscope.record.tables import Lookup, Table
 
@@ -146,18 +147,17 @@ class _Statement:
             return [self.content(reference), *keys]
         return [self._text(f"{alias}.{self.dialect.version}", "" if is_cast else "xid"), *keys]
 
-    def point(self, reference: Reference) -> tuple[int, ...]:
-        """The parameters that the condition compares an integer key with; none unless it names one row."""
+    def point(self, reference: Reference) -> tuple[int | None, ...]:
+        """The parameter that the condition compares each integer column of the key with; empty if none."""
         table = self.table(reference.table)
-        if not self.dialect.version or any(table.type_of(column) not in _INTEGERS for column in table.key):
+        if not self.dialect.version:
             return ()
-        compared: dict[str, int] = {}
-        for part in conjuncts(self.tree.args.get("where")):
-            is_column = isinstance(part, exp.EQ) and isinstance(part.this, exp.Column)
-            if is_column and isinstance(part.expression, exp.Placeholder):
-                [place] = marks(f":{part.expression.this}")
-                compared.setdefault(self._name(part.this.this), place)
-        return tuple(compared[column] for column in table.key) if set(table.key) <= set(compared) else ()
+        compared = {
+            column: place_of(value)
+            for column, value in compared_values(self.tree, self._name).items()
+            if isinstance(value, exp.Placeholder) and table.type_of(column) in _INTEGERS
+        }
+        return tuple(map(compared.get, table.key)) if set(table.key) & set(compared) else ()
 
     def _text(self, expression: str, kind: str) -> str:
         return expression if kind in self.dialect.plain else self.dialect.text.format(expression)
@@ -188,11 +188,12 @@ class _Select(_Statement):
             return self._separate(references)
         self._refuse()
         is_aggregate = self._is_aggregate()
-        point = () if is_aggregate or len(references) > 1 else self.point(references[0])
+        point = () if len(references) > 1 else self.point(references[0])
         columns = (
-            [self._collected(one) for one in references] if is_aggregate else self.hidden_columns(references)
+            [self._collected(one, point) for one in references]
+            if is_aggregate
+            else _unknown(self.hidden_columns(references), point)
         )
-        columns = columns[:1] if point else columns
         return Plan(
             kind=Kind.SELECT,
             text=unmark(self._with_columns(columns), self.marked),
@@ -264,9 +265,10 @@ class _Select(_Statement):
         calls = (call for one in self.tree.expressions for call in one.find_all(exp.AggFunc))
         return any(call.find_ancestor(exp.Window) is None for call in calls)
 
-    def _collected(self, reference: Reference) -> str:
+    def _collected(self, reference: Reference, point: tuple[int | None, ...]) -> str:
         """All rows of a group as one text."""
-        return self.dialect.collect.format(", ".join(self.identity(reference, is_cast=True)))
+        identity = _unknown(self.identity(reference, is_cast=True), point)
+        return self.dialect.collect.format(", ".join(identity))
 
     def _with_columns(self, columns: Sequence[str]) -> str:
         """The text with columns at the end of the select list."""
@@ -285,15 +287,17 @@ class _Change(_Statement):
         target = self.tree.this.this if isinstance(self.tree.this, exp.Schema) else self.tree.this
         reference = self.reference(target)
         written = self._written()
-        self._refuse(kind, self.table(reference.table), written)
+        table = self.table(reference.table)
+        self._refuse(kind, table, written)
         if kind not in self.dialect.returning:
             return self._without_returning(kind, reference, written)
         columns = self.identity(reference)
+        is_returning = bool(self.tree.args.get("returning"))
+        row = {} if is_returning else written_row(kind, self.tree, table, self._name)
         # The content of the new version says later whether a condition holds for it.
         if self.dialect.version and kind is not Kind.DELETE:
-            shows_key = self.dialect.shows_key(self.table(reference.table))
+            shows_key = self.dialect.shows_key(table)
             columns = [*(columns[:1] if shows_key else columns), self.content(reference)]
-        is_returning = bool(self.tree.args.get("returning"))
         text = self.marked.text.rstrip().rstrip(";").rstrip()
         text += f"{',' if is_returning else ' RETURNING'} {_named(columns)}"
         return Plan(
@@ -305,7 +309,15 @@ class _Change(_Statement):
             condition=self.tree.args.get("where"),
             written=written,
             marked=self.marked,
+            row=row,
+            **self._silence(table, row),
         )
+
+    def _silence(self, table: Table, row: Mapping[str, exp.Expr]) -> dict[str, Any]:
+        """Whether the row follows from the text, and the types that parameters of its key must have."""
+        is_known = self.dialect.version and table.is_plain and not any(self.marked.names)
+        checked = key_types(table, row) if is_known else None
+        return {} if checked is None else {"is_silent": True, "checked": checked}
 
     def _without_returning(self, kind: Kind, reference: Reference, written: frozenset[str]) -> Plan:
         """The rows of an UPDATE are found by its condition; before it, if it may change what is compared."""
@@ -355,6 +367,14 @@ def _where(text: str, dialect: Dialect) -> str:
         if depth == 0 and token.token_type is TokenType.WHERE:
             return text[token.start :].rstrip().rstrip(";")
     return ""
+
+
+def _unknown(identity: list[str], point: tuple[int | None, ...]) -> list[str]:
+    """Version and key without the columns that parameters tell."""
+    if not point:
+        return identity
+    version, *key = identity
+    return [version, *(column for column, place in zip(key, point, strict=True) if place is None)]
 
 
 def _named(columns: Sequence[str]) -> str:

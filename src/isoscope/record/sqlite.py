@@ -18,6 +18,7 @@ from isoscope.record.done import Done
 from isoscope.record.placeholders import bound
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.recording import Database, Recording, Session
+from isoscope.record.returned import constants
 from isoscope.record.tables import Table
 
 if TYPE_CHECKING:
@@ -163,8 +164,6 @@ class _RecordedCursor(sqlite3.Cursor):
         session: Session = connection.session()
         sql = session.recording.hook.changed(sql)
         plan = session.database.plan(sql)
-        if plan.kind is not Kind.SELECT and plan.is_returning and plan.hidden:
-            plan = not_understood(sql, "its RETURNING is used by the program")
         session.recording.hook.before(session)
         self._plan = plan
         invoke = session.recording.clock()
@@ -220,7 +219,13 @@ class _RecordedCursor(sqlite3.Cursor):
         rows = [list(row) for row in super().fetchall()]
         self.row_factory = factory
         self._count = len(rows)
-        return rows
+        return self._returned(plan, rows) if plan.is_returning else rows
+
+    def _returned(self, plan: Plan, rows: list[Any]) -> list[Any]:
+        """Gives the program the columns that it asked for; the rest names the rows."""
+        names = [column[0] for column in super().description[: -plan.hidden]]
+        super().execute(*constants(names, [row[: -plan.hidden] for row in rows]))
+        return [row[-plan.hidden :] for row in rows]
 
     def _selected(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any]:
         """Both statements see one snapshot: outside of a transaction, they get one of their own."""

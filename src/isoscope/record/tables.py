@@ -13,12 +13,17 @@ __all__ = ["Lookup", "Table"]
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table: the columns of its primary key, and all columns, with their types where they are known."""
+    """A table: the columns of its primary key, and all columns, with their types where they are known.
+
+    If it `is_plain`, a statement writes the values that its text says: no trigger, rule, generated column or
+    action of a foreign key changes them.
+    """
 
     name: str
     key: tuple[str, ...]
     columns: tuple[str, ...]
     types: tuple[str, ...] = ()
+    is_plain: bool = False
 
     def type_of(self, column: str) -> str:
         """The type of a column, empty if it is not known."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Prepared", "Writer", "encoded", "plain", "read_records"]
 
 #: Lines that come before a transaction, the number of its database, and its statements.
-Prepared: TypeAlias = "tuple[list[Any], int, list[list[Any]]]"
+Prepared: TypeAlias = "tuple[list[Any], int, list[tuple[Any, ...]]]"
 _HEAD = Struct("<II")
 _MARSHAL = 4
 
@@ -49,7 +49,19 @@ class Writer:
         """What can be made of a transaction before its end is known."""
         lines: list[Any] = []
         number = self._database(database, lines)
-        return lines, number, [self._done(one, number, database, lines) for one in done]
+        plans, places = self._plans, self._places
+        rows = []
+        for one in done:
+            known = plans.get(id(one.plan))
+            statement = self._statement(one, number, database, lines) if known is None else known[0]
+            place = places.get(one.place)
+            if place is None:
+                place = places[one.place] = len(places)
+                lines.append({"place": place, "at": one.place})
+            found = one.rows if one.reader is None else one.read()
+            when = one.invoke, one.complete
+            rows.append((statement, one.parameters, place, *when, found, one.is_undone, one.plan.reason))
+        return lines, number, rows
 
     def transaction(self, session: str, row: dict[str, Any], prepared: Prepared) -> None:
         """Writes a transaction that has ended; the file then holds it whatever happens."""
@@ -69,24 +81,6 @@ class Writer:
             lines.append({"kind": database.kind, "number": number, "dialect": dialect, **database.facts})
         return number
 
-    def _done(self, one: Done, number: int, database: Database, lines: list[Any]) -> list[Any]:
-        known = self._plans.get(id(one.plan))
-        statement = self._statement(one, number, database, lines) if known is None else known[0]
-        place = self._places.get(one.place)
-        if place is None:
-            place = self._places[one.place] = len(self._places)
-            lines.append({"place": place, "at": one.place})
-        return [
-            statement,
-            one.parameters,
-            place,
-            one.invoke,
-            one.complete,
-            one.read(),
-            one.is_undone,
-            one.plan.reason,
-        ]
-
     def _statement(self, one: Done, number: int, database: Database, lines: list[Any]) -> int:
         """The number of a statement whose plan is new, with the tables that it needs."""
         for reference in one.plan.references:
@@ -105,11 +99,25 @@ class Writer:
 
 def encoded(objects: list[Any]) -> bytes:
     """A record of a file."""
-    try:
-        data = marshal.dumps(objects, _MARSHAL)
-    except ValueError:
-        data = marshal.dumps(plain(objects), _MARSHAL)
+    data = _dumped(objects) or _dumped([_with_plain_parameters(one) for one in objects])
+    data = data or marshal.dumps(plain(objects), _MARSHAL)
     return _HEAD.pack(len(data), crc32(data)) + data
+
+
+def _dumped(objects: list[Any]) -> bytes | None:
+    """The objects as bytes; None if one of them is not of a plain type."""
+    try:
+        return marshal.dumps(objects, _MARSHAL)
+    except ValueError:
+        return None
+
+
+def _with_plain_parameters(line: Any) -> Any:
+    """A line with parameters of plain types; rows mostly are of such types anyhow."""
+    if "done" not in line:
+        return line
+    done = [(one[0], plain(one[1]), *one[2:]) for one in line["done"]]
+    return {**line, "done": done}
 
 
 def plain(value: Any) -> Any:

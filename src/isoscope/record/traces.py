@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.record.dialects import DIALECTS
 from isoscope.record.placeholders import bound
-from isoscope.record.plan import CHANGES, Plan, not_understood
-from isoscope.record.rows import point_key
+from isoscope.record.plan import CHANGES, Kind, Plan, not_understood
+from isoscope.record.rows import has_integer_key
 from isoscope.record.sql import analyse
 from isoscope.record.tables import Table
 from isoscope.record.trace_file import plain, read_records
+from isoscope.record.written_row import written_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,6 +77,8 @@ class Statement:
     rows: list[list[Any]]
     is_undone: bool
     seen: list[SeenRow] | None = None
+    #: Whether the row that it wrote is known from its text: then some of its columns may not be.
+    is_told: bool = False
 
     @cached_property
     def values(self) -> list[Any]:
@@ -133,8 +136,8 @@ def _read(path: Path) -> Iterator[TracedTransaction]:
         elif "place" in row:
             texts.places[row["place"]] = tuple(row["at"])
         elif "table" in row:
-            parts = (tuple(row[name]) for name in ("key", "columns", "types"))
-            databases[row["database"]].add(Table(row["table"], *parts))
+            key, columns, types = (tuple(row[name]) for name in ("key", "columns", "types"))
+            databases[row["database"]].add(Table(row["table"], key, columns, types))
         else:
             databases[row["number"]] = TracedDatabase(row["kind"], row.get("name", ""), row.get("first", 0))
 
@@ -151,13 +154,14 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
     is_aborted = row["status"] == "aborted"
     plans = [_plan(one, database, texts.statements[one[0]]) for one in row["done"]]
     statements = [
-        Statement(texts.statements[one[0]], plan, _parameters(one[1]), *texts.places[one[2]], *one[3:-1])
+        _statement(one, plan, texts)
         for one, plan in zip(row["done"], plans, strict=True)
         if not is_aborted or plan.kind in CHANGES
     ]
     for one in statements:
-        if one.plan.point and point_key(one.plan, one.values) is None:
+        if one.plan.point and not has_integer_key(one.plan, one.values):
             one.plan = not_understood(one.sql, "its key is compared with a value that is no integer")
+    _show_rows(statements, database)
     return TracedTransaction(
         row["transaction"],
         database,
@@ -167,6 +171,45 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
         tuple(row["end"]),
         statements,
     )
+
+
+def _statement(done: Any, plan: Plan, texts: _Texts) -> Statement:
+    number, parameters, place, invoke, complete, rows, is_undone, _ = done
+    path, line = texts.places[place]
+    return Statement(
+        texts.statements[number],
+        plan,
+        _parameters(parameters),
+        path,
+        line,
+        invoke,
+        complete,
+        _texts(rows),
+        is_undone,
+    )
+
+
+def _texts(rows: Any) -> Any:
+    """Rows of which a driver gave the cells as bytes, or their number."""
+    if isinstance(rows, int):
+        return rows
+    return [[cell.decode() if isinstance(cell, bytes) else cell for cell in row] for row in rows]
+
+
+def _show_rows(statements: list[Statement], database: TracedDatabase) -> None:
+    """Gives the changes that were executed without hidden columns the row that their parameters tell."""
+    version = None
+    for one in statements:
+        if isinstance(one.rows, int):
+            one.is_told = True
+            table = database.tables[one.plan.references[0].table]
+            content = written_content(one.plan, table, one.values)
+            row = [version, *(content.get(column) for column in table.key), content]
+            if one.rows > 1 or None in row:
+                one.plan = not_understood(one.sql, "its parameters do not tell which rows it changed")
+            one.rows = [row] * one.rows
+        elif one.plan.kind in (Kind.INSERT, Kind.UPDATE) and one.rows:
+            version = one.rows[0][0]
 
 
 def _parameters(given: Any) -> Any:

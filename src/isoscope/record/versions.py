@@ -35,6 +35,21 @@ class Version:
     content: dict[str, Any] | None
     is_dead: bool = False
     locked: int = 0
+    #: The columns that its statements wrote, if the others are those of the version before; else None.
+    written: frozenset[str] | None = None
+
+    def follow(self, before: dict[str, Any]) -> None:
+        """Takes the columns that its statements did not write from the version before it."""
+        if self.written is not None:
+            kept = {name: value for name, value in before.items() if name not in self.written}
+            self.content = {**kept, **(self.content or {})}
+
+    def replace(self, earlier: Version) -> None:
+        """Takes the place of an earlier version of the same writer."""
+        self.locked = earlier.locked
+        if self.written is not None and not earlier.is_dead:
+            self.follow(earlier.content or {})
+            self.written = None if earlier.written is None else self.written | earlier.written
 
     @property
     def released(self) -> int:
@@ -54,6 +69,15 @@ class RowHistory:
     is_ordered: bool = True
     is_initial_seen: bool = False
     kept: dict[str, Any] = field(default_factory=dict)
+    #: Whether a read shows a version that no recorded transaction wrote while others did.
+    is_seen_outside: bool = False
+
+    def complete(self) -> None:
+        """Gives each version the columns that an UPDATE left as they were."""
+        before = self.initial().content or {}
+        for version in self.versions if self.is_ordered and not self.is_seen_outside else ():
+            version.follow(before)
+            before = version.content or {}
 
     @property
     def existed(self) -> bool:
@@ -96,7 +120,7 @@ class Versions:
             row = self.row(seen)
             version = _version(transaction, statement, seen)
             if row.versions and row.versions[-1].writer is transaction:
-                version.locked = row.versions.pop().locked
+                version.replace(row.versions.pop())
             else:
                 self._firsts.setdefault(f"{row.key}\0{transaction.number}", (statement, seen))
             row.versions.append(version)
@@ -128,7 +152,9 @@ def _version(transaction: TracedTransaction, statement: Statement, seen: SeenRow
         dead = f"{transaction.label}_deleted"
         return Version(transaction, dead, None, is_dead=True, locked=statement.complete)
     value = transaction.label if transaction.database.has_versions else content_text(seen.content)
-    return Version(transaction, value, seen.content, locked=statement.complete)
+    is_partial = statement.is_told and statement.plan.kind is Kind.UPDATE
+    written = statement.plan.written if is_partial else None
+    return Version(transaction, value, seen.content, locked=statement.complete, written=written)
 
 
 def content_text(content: dict[str, Any] | None) -> str:
