@@ -37,7 +37,8 @@ def how() -> str:
         "benchmark ends. The check includes reading the file and excludes the start of Spark. The yardstick "
         "is the time in which Python iterates over the keys of all rows of the same file, just before each "
         "run; the ratio is check by yardstick. CPU and memory are those of all processes (Python, Java, "
-        "workers); memory is the largest sum of their shares, sampled twice a second. Growth is the time of "
+        "workers), sampled twice a second, so that the last half second of CPU time may be missing; memory "
+        "is the largest sum of their shares. Growth is the time of "
         f"this size by that of a tenth of it. The machine was shared: its load was {one:.1f}, {five:.1f} and "
         f"{fifteen:.1f} when the page was written, so compare CPU time and ratios, not seconds."
     )
