@@ -110,8 +110,7 @@ bench-solver: build ## run the published workloads of solvers at snapshot isolat
 
 .PHONY: bench-spark
 bench-spark: build $(VENV)/developed ## run the check on Apache Spark against one process (minutes; needs Java 17)
-	mkdir -p dist/spark
-	$(BIN)/python -m benchmarks.spark dist/spark
+	$(BIN)/python -m benchmarks spark $(RECORD)
 
 .PHONY: bench-solver-points
 bench-solver-points: build ## decide every parameter point of published evaluations of solvers (a quarter of an hour)

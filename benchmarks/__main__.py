@@ -2,7 +2,7 @@
 
 Names: growth, adya, clock, collection, online, soak, service, faults, memory, stability, pipeline,
 intervals, recording, history-log, versions, report, journal, explainable, weak, large, solver,
-solver-points, verification, certification, graph, instructions.
+solver-points, verification, certification, graph, instructions, spark.
 
 Without a name: start-up, loading and the weak levels. The others take some minutes, and `large` 6 GB.
 """
@@ -40,6 +40,7 @@ from benchmarks import (
     soak,
     solver,
     solver_points,
+    spark,
     stability,
     startup,
     verification,
@@ -290,6 +291,16 @@ def _certification(*, record: bool) -> None:
         _record("certification", "What certificates add to a check", certification.HOW, _table(rows), {})
 
 
+def _spark(*, record: bool) -> None:
+    rows: list[Row] = []
+    for row in spark.rows():
+        rows.append(row)
+        _print(row)
+        # The largest history takes long: what was measured before it stays if the run is ended.
+        if record:
+            _record("spark", "Checks on Apache Spark", spark.how(), _table(rows), {})
+
+
 def _history_log(*, record: bool) -> None:
     rows = _printed(history_log.rows())
     if record:
@@ -333,6 +344,7 @@ _PLOTTED = {
     "history-log": _history_log,
     "verification": _verification,
     "certification": _certification,
+    "spark": _spark,
     "solver": _solver,
     "solver-points": _solver_points,
     "graph": _graph,

@@ -1155,8 +1155,13 @@ class ClockJudgement:
 def clock_ties(columns: Columns, level: str) -> int:
     """Only puts the events in order: how many timestamps belong to several transactions."""
 
-def judge_clock(columns: Columns, levels: Sequence[str], max_anomalies: int) -> list[ClockJudgement]:
-    """Holds a history against the database's own clock, level by level."""
+def judge_clock(
+    columns: Columns, levels: Sequence[str], max_anomalies: int, window: tuple[int, int] | None = None
+) -> list[ClockJudgement]:
+    """Holds a history against the database's own clock, level by level.
+
+    Events whose physical time is not in `window`, both ends included, only shape the state.
+    """
 
 class StreamRefused(Exception):  # noqa: N818
     """A history cannot be judged slice by slice: its arguments are the line, or 0, and the problem."""

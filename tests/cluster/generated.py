@@ -60,6 +60,19 @@ def with_a_fault(seed: int) -> History:
     return build(transactions, initial=Initial(value=None if run.is_list else 0))
 
 
+def with_a_hot_key(seed: int) -> History:
+    """Nearly all operations are on one register: with ties, long transactions, some that commit before they
+    start, repeated values, and initial values that are stated, replaced, or unknown.
+    """
+    run = _Run(Random(seed), seed)
+    run.is_list, run.recent = False, 6
+    run.keys = ["hot" if seed % 5 == 4 else 7] * 20 + [8, 9]
+    run.start_at(10 if seed % 2 else 0)
+    initial = (UNKNOWN, 0, 0)[seed % 3]
+    transactions = [run.hot_transaction(number) for number in range(60)]
+    return build(transactions, initial=Initial(value=initial, replaceable=seed % 3 == 2))
+
+
 class _Run:
     def __init__(self, random: Random, seed: int) -> None:
         self.random, self.seed = random, seed
@@ -93,6 +106,34 @@ class _Run:
             session_id=session,
             status=status,
             operations=tuple(operations),
+            **times,
+        )
+
+    def start_at(self, value: int) -> None:
+        """All keys hold a value that no transaction wrote, or that one writes."""
+        self.versions = {key: [value] for key in self.keys}
+        self.values = -1 if self.seed % 4 == 3 else 100
+
+    def hot_transaction(self, number: int) -> Transaction:
+        random, is_right = self.random, self.is_right
+        start = 10 * number if is_right else random.randint(0, 60)
+        length = 5 if is_right else random.choice([-3, 0, 0, 1, 2, 4, 40])
+        times: dict[str, Any] = {
+            "start": Timestamp(start, random.randint(0, 1)),
+            "commit": Timestamp(start + length, random.randint(0, 1)),
+        }
+        operations = tuple(self.operation() for _ in range(random.randint(1, 3)))
+        is_reader = all(one.kind is OperationKind.READ for one in operations)
+        if is_reader and not is_right and random.random() < 0.1:
+            times.pop(random.choice(["start", "commit"]))
+        is_aborted = not is_right and random.random() < 0.1
+        return Transaction(
+            number=number,
+            id=number + 100,
+            session=number % 4,
+            session_id=f"s{number % 4}" if self.seed % 7 == 0 else number % 4,
+            status=Status.ABORTED if is_aborted else Status.COMMITTED,
+            operations=operations,
             **times,
         )
 

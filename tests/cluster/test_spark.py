@@ -7,8 +7,10 @@ import shutil
 import signal
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner
@@ -16,10 +18,11 @@ from click.testing import CliRunner
 from isoscope import checkers, formats
 from isoscope.cli.check import command
 from isoscope.cluster import check, spark_session
+from isoscope.cluster.split_frames import SplitFrames
 from isoscope.errors import IsoscopeError
 from isoscope.reports import render_json
 from isoscope.verdict import Method
-from tests.cluster.generated import saved, with_a_fault
+from tests.cluster.generated import saved, with_a_fault, with_a_hot_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +88,32 @@ def test_only_what_may_stand_on_a_cycle_comes_to_the_driver(
         assert render_json(report) == render_json(checkers.check(formats.load(path), levels, method=method))
         compared += 1
     assert compared >= 10
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.filterwarnings("ignore")
+@needs_spark
+def test_a_key_that_is_cut_by_time_gives_the_report_of_one_process(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    paths = [str(tmp_path / f"{seed}.parquet") for seed in range(40)]
+    for seed, path in enumerate(paths):
+        formats.save(with_a_hot_key(seed), path)
+    with mock.patch.object(SplitFrames, "judged", autospec=True, side_effect=SplitFrames.judged) as judged:
+        reports = check(
+            paths, spark=spark, method=Method.TIMESTAMPS, partitions=2, key_rows=20, max_anomalies=3
+        )
+    [split] = [call.args[0].split for call in judged.call_args_list]
+    assert len({one.key.history for one in split}) == 40
+    assert max(len(one.cuts) for one in split) >= 4
+    anomalies: Counter[str] = Counter()
+    for path, report in zip(paths, reports, strict=True):
+        assert not isinstance(report, IsoscopeError), report
+        whole = checkers.check(formats.load(path), method=Method.TIMESTAMPS, max_anomalies=3)
+        assert render_json(report) == render_json(whole)
+        anomalies.update(name for verdict in whole.verdicts for name in verdict.anomaly_counts)
+    assert min(anomalies[name] for name in ("stale-read", "write-conflict", "non-repeatable-read")) > 10
 
 
 @pytest.mark.slow

@@ -64,18 +64,23 @@ pub fn axioms(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     Ok(axioms)
 }
 
-/// Holds a history against the database's own clock, level by level.
+/// Holds a history against the database's own clock, level by level; events whose physical time is not in
+/// `window`, both ends included, only shape the state.
 #[pyfunction]
+#[pyo3(signature = (columns, levels, max_anomalies, window = None))]
 pub fn judge_clock(
     py: Python<'_>,
     columns: &Columns,
     levels: Vec<String>,
     max_anomalies: usize,
+    window: Option<(i64, i64)>,
 ) -> PyResult<Vec<ClockJudgement>> {
     let levels = self::levels(levels)?;
     let history = columns.history();
+    let window = window.map_or(i64::MIN..=i64::MAX, |(first, last)| first..=last);
     let judge_all = |cancel: &_| -> Vec<Judgement> {
-        levels.iter().map(|&level| clock::judge(history, level, max_anomalies, cancel)).collect()
+        let judge = |&level: &_| clock::judge_window(history, level, max_anomalies, window.clone(), cancel);
+        levels.iter().map(judge).collect()
     };
     let judgements = interruptible(py, judge_all)?;
     let mut all = Vec::new();

@@ -21,6 +21,7 @@ from isoscope.cluster.named_transactions import excerpts_of
 from isoscope.cluster.part_history import Beginning
 from isoscope.cluster.remainder import Remainder, remainders_of
 from isoscope.cluster.report import report_on
+from isoscope.cluster.shown_versions import with_shown_versions
 from isoscope.cluster.small_history import SmallHistory
 from isoscope.cluster.tasks import Tasks
 from isoscope.errors import IsoscopeError, UsageError
@@ -39,13 +40,15 @@ if TYPE_CHECKING:
     from isoscope.history import Initial
     from isoscope.verdict import Report
 
-__all__ = ["DRIVER_ROWS", "check"]
+__all__ = ["DRIVER_ROWS", "KEY_ROWS", "check"]
 
 _METHODS = (Method.TIMESTAMPS, Method.VALUES, Method.VERSION_ORDER)
 
 #: So many rows make a part, if that is more parts than there are cores.
 _ROWS = 4_000_000
-#: The same where edges between transactions are looked at, which take more memory.
+#: A key with more rows is cut by time.
+KEY_ROWS = 2_000_000
+#: So many rows make a part where edges between transactions are looked at, which take more memory.
 _ROWS_WITH_EDGES = 1_000_000
 #: So many rows of what may stand on a cycle are judged on the driver; beyond that the answer is unknown.
 DRIVER_ROWS = 2_000_000
@@ -98,14 +101,16 @@ def check(  # noqa: PLR0913 - the question, and where to ask it
     max_anomalies: int = 10,
     partitions: int | None = None,
     driver_rows: int = DRIVER_ROWS,
+    key_rows: int = KEY_ROWS,
 ) -> list[Report | IsoscopeError]:
     """What `isoscope.check` says of each history with one method, but for intervals, in one run.
 
     A history is a Parquet file of ours or a folder of them. Without `method`, timestamps decide if all
     histories have them, else values. `partitions` is how many parts the rows are spread to. At most
     `driver_rows` rows of a history come to the driver, of what may stand on a cycle; if there are more,
-    levels that ask for the order of transactions are unknown. The answer for a history that cannot be read
-    is the error that says why.
+    levels that ask for the order of transactions are unknown. By timestamps, a key with more than `key_rows`
+    rows is cut by time, so that it takes no more memory than others. The answer for a history that cannot be
+    read is the error that says why.
     """
     found = [_files(path) for path in paths]
     histories = [one for one in found if not isinstance(one, IsoscopeError)]
@@ -113,7 +118,8 @@ def check(  # noqa: PLR0913 - the question, and where to ask it
     named = None if levels is None else [level for name in levels for level in parse_level(str(name))]
     asked = None if named is None else tuple(dict.fromkeys(named))
     question = Question(levels=asked, method=chosen, shown=max_anomalies, driver_rows=driver_rows)
-    reports = iter(_judged(spark, histories, question, initial, partitions) if histories else [])
+    spread = _Spread(spark, partitions, key_rows)
+    reports = iter(_judged(histories, question, initial, spread) if histories else [])
     return [one if isinstance(one, IsoscopeError) else next(reports) for one in found]
 
 
@@ -134,19 +140,26 @@ def _method(method: Method | str | None, histories: Sequence[HistoryFiles]) -> M
     return chosen
 
 
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Where rows are judged, and how many of them together."""
+
+    spark: SparkSession
+    partitions: int | None
+    key_rows: int
+
+    def frames(self, histories: Sequence[HistoryFiles], tasks: Tasks) -> Frames:
+        rows = sum(sum(history.rows) for history in histories)
+        size = _ROWS_WITH_EDGES if tasks.with_order else _ROWS
+        usual = max(self.spark.sparkContext.defaultParallelism, -(-rows // size))
+        return Frames(self.spark, histories, tasks, self.partitions or usual, self.key_rows)
+
+
 def _judged(
-    spark: SparkSession,
-    histories: Sequence[HistoryFiles],
-    question: Question,
-    initial: Initial | None,
-    partitions: int | None,
+    histories: Sequence[HistoryFiles], question: Question, initial: Initial | None, spread: _Spread
 ) -> list[Report | IsoscopeError]:
     started = perf_counter()
-    tasks = question.tasks(histories, initial)
-    rows = sum(sum(history.rows) for history in histories)
-    size = _ROWS_WITH_EDGES if tasks.with_order else _ROWS
-    usual = max(spark.sparkContext.defaultParallelism, -(-rows // size))
-    frames = Frames(spark, histories, tasks, partitions or usual)
+    frames = spread.frames(histories, question.tasks(histories, initial))
     try:
         reports = reports_of(frames, question)
     except Exception as error:
@@ -157,7 +170,7 @@ def _judged(
 
 def reports_of(frames: Parts, question: Question) -> list[Report | IsoscopeError]:
     """The reports on histories whose parts `frames` judges, or the errors that parts met."""
-    gathered = _gathered(frames, question)
+    gathered = with_shown_versions(frames, _gathered(frames, question))
     asked = {number: question.asked(one) for number, one in enumerate(gathered) if isinstance(one, Gathered)}
     remainders = remainders_of(frames, gathered, asked, question.method, question.driver_rows)
     empty = [_empty(*each) for each in zip(frames.histories, frames.tasks.beginnings, strict=True)]

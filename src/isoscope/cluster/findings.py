@@ -36,7 +36,8 @@ _OF_SESSIONS = ("session-order", "timestamp-inversion")
 class DistributedClockFinding:
     """A contradiction with the clock; as `ClockFinding`, with positions of rows in the place of numbers.
 
-    `order` is its place among all of its name, `ids` are the transactions that it names.
+    `order` is its place among all of its name, `ids` are the transactions that it names. If it was found in a
+    slice of a key, `slice_initial` is the initial value of the key, as EDN.
     """
 
     name: str
@@ -51,6 +52,7 @@ class DistributedClockFinding:
     version_write: int | None
     order: tuple[Any, ...] = field(repr=False)
     ids: tuple[RawNames, ...] = field(repr=False)
+    slice_initial: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

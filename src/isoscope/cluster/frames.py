@@ -13,6 +13,7 @@ from urllib.parse import unquote, urlsplit
 from isoscope._native import table_columns
 from isoscope.cluster.part_history import HISTORY, POSITION, RawNames
 from isoscope.cluster.session_part import FACTS, OF_TRANSACTION
+from isoscope.cluster.split_frames import SplitFrames
 from isoscope.cluster.tasks import RESULT
 
 if TYPE_CHECKING:
@@ -43,6 +44,8 @@ class Frames:
     histories: Sequence[HistoryFiles]
     tasks: Tasks
     parts: int
+    #: A key with more rows is cut by time.
+    key_rows: int
 
     @cached_property
     def columns(self) -> list[str]:
@@ -91,12 +94,19 @@ class Frames:
     def judged(self) -> dict[int, list[Any]]:
         """The results of all parts, by history."""
         self.spark.conf.set("spark.sql.shuffle.partitions", self.parts)
-        frames = [self._by_key(), self._by_session()]
+        rows = self._key_rows
+        split = SplitFrames(self, rows, self.key_rows)
+        by_key = self._spread(split.without(rows), ("key", "key_edn"))
+        frames = [by_key.mapInArrow(self.tasks.keys, RESULT), self._by_session()]
+        if split.split:
+            frames.append(split.judged(rows))
         if self.tasks.clock_levels and {"start_physical", "commit_physical"} <= {*self.columns}:
             frames.append(self._ties())
         return self._collected(frames)
 
-    def _by_key(self) -> DataFrame:
+    @property
+    def _key_rows(self) -> DataFrame:
+        """The operations, with what verdicts on their keys depend on."""
         from pyspark.sql import functions as f  # noqa: PLC0415
 
         wanted = [name for name in (*_TIMES, *_OF_KEY) if name in self.columns]
@@ -104,8 +114,7 @@ class Frames:
         if "statement" in self.columns:
             # Of versions it names the source; of operations it decides nothing.
             chosen.append(f.when(f.col("kind") == "version", f.col("statement")).alias("statement"))
-        rows = self.rows.where(~f.col("kind").isin(*_MARKERS)).select(*chosen, HISTORY, POSITION)
-        return self._spread(rows, ("key", "key_edn")).mapInArrow(self.tasks.keys, RESULT)
+        return self.rows.where(~f.col("kind").isin(*_MARKERS)).select(*chosen, HISTORY, POSITION)
 
     @property
     def transactions(self) -> DataFrame:
@@ -177,14 +186,46 @@ class Frames:
         ids = (
             marks.select("_of", "_transaction", "_transaction_edn").distinct().withColumn("_wanted", f.lit(1))
         )
-        rows = self.rows.join(f.broadcast(ids), self._same("transaction"), "left_semi")
+        rows = self.rows.join(f.broadcast(ids), self.same("transaction"), "left_semi")
         streams = rows.repartition(1).sortWithinPartitions(HISTORY, POSITION)
         sessions = marks.select("_of", "_session", "_session_edn").distinct()
-        members = self.transactions.join(f.broadcast(sessions), self._same("session"), "left_semi")
-        marked = members.join(f.broadcast(ids), self._same("transaction"), "left")
+        members = self.transactions.join(f.broadcast(sessions), self.same("session"), "left_semi")
+        marked = members.join(f.broadcast(ids), self.same("transaction"), "left")
         marked = marked.select(*members.columns, f.col("_wanted").isNotNull().alias("_wanted"))
         places = self._sessions(marked).mapInArrow(self.tasks.places, RESULT)
         return self._collected([streams.mapInArrow(self.tasks.whole_rows, RESULT), places])
+
+    def same_values(self, reads: dict[int, set[int]], others: dict[int, set[int]]) -> dict[int, list[Any]]:
+        """The rows, on their keys, of the transactions that show or write what these reads show.
+
+        Reads, and the operations `others`, are positions; of the latter the transactions are there, too. Each
+        history is an Arrow stream.
+        """
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        known = [
+            (n, at, is_read) for is_read, of in ((True, reads), (False, others)) for n in of for at in of[n]
+        ]
+        wanted = f.broadcast(self.spark.createDataFrame(known, "_of int, _at long, _is_read boolean"))
+        here = (f.col(HISTORY) == f.col("_of")) & (f.col(POSITION) == f.col("_at"))
+        marked = self.rows.join(wanted, here).drop("_of")
+        values = self._renamed(marked.where("_is_read"), "key", "value")
+        same = self.same("key") & self.same("value")
+        writers = self.rows.where(f.col("kind").isin("write", "insert"))
+        writers = writers.join(f.broadcast(values), same, "left_semi")
+        owners = self._renamed(marked, "key", "transaction").union(
+            self._renamed(writers, "key", "transaction")
+        )
+        of_owner = self.same("key") & self.same("transaction")
+        return self._streams(self.rows.join(f.broadcast(owners.distinct()), of_owner, "left_semi"))
+
+    def _renamed(self, rows: DataFrame, *what: str) -> DataFrame:
+        """These columns of rows, named as `same` asks for them, each once."""
+        from pyspark.sql import functions as f  # noqa: PLC0415
+
+        names = [name for one in what for name in (one, f"{one}_edn") if name in self.columns]
+        renamed = [f.col(HISTORY).alias("_of"), *(f.col(name).alias(f"_{name}") for name in names)]
+        return rows.select(*renamed).distinct()
 
     def whole(self, numbers: set[int]) -> dict[int, list[Any]]:
         """All rows of these histories, each as an Arrow stream."""
@@ -198,9 +239,9 @@ class Frames:
 
         transactions = self.transactions
         within = transactions.mapInArrow(partial(self.tasks.within, spans), transactions.schema)
-        rows = self.rows.join(self._named(within, "transaction"), self._same("transaction"), "left_semi")
-        keys = self._named(rows, "key").persist()
-        kept = self.rows.join(f.broadcast(keys), self._same("key"), "left_semi")
+        rows = self.rows.join(self.named(within, "transaction"), self.same("transaction"), "left_semi")
+        keys = self.named(rows, "key").persist()
+        kept = self.rows.join(f.broadcast(keys), self.same("key"), "left_semi")
         try:
             sizes = {row[0]: row[1] for row in kept.groupBy(HISTORY).count().collect()}
             few = [number for number, size in sizes.items() if size <= limit]
@@ -217,20 +258,19 @@ class Frames:
         names = [name for name in ("session", "session_edn") if name in self.columns]
         if not names:
             return rows
-        members = transactions.join(self._named(rows, "session"), self._same("session"), "left_semi")
+        members = transactions.join(self.named(rows, "session"), self.same("session"), "left_semi")
         kept = [HISTORY, POSITION, *(name for name in OF_TRANSACTION if name in self.columns)]
         first = f.min_by(f.struct(*kept), POSITION).alias("_first_row")
         firsts = members.groupBy(HISTORY, *names).agg(first).select("_first_row.*")
         return rows.unionByName(firsts, allowMissingColumns=True)
 
-    def _named(self, rows: DataFrame, what: str) -> DataFrame:
+    def named(self, rows: DataFrame, what: str) -> DataFrame:
         """The transactions, or keys, that rows are of, each once."""
         from pyspark.sql import functions as f  # noqa: PLC0415
 
         names = [name for name in (what, f"{what}_edn") if name in self.columns]
         is_named = reduce(lambda a, b: a | b, [f.col(name).isNotNull() for name in names], f.lit(False))  # noqa: FBT003
-        renamed = [f.col(HISTORY).alias("_of"), *(f.col(name).alias(f"_{name}") for name in names)]
-        return rows.where(is_named).select(*renamed).distinct()
+        return self._renamed(rows.where(is_named), what)
 
     def _streams(self, rows: DataFrame) -> dict[int, list[Any]]:
         """Rows as an Arrow stream for each history."""
@@ -243,7 +283,7 @@ class Frames:
 
         schema = "_of int, _key long, _key_edn string"
         wanted = f.broadcast(self.spark.createDataFrame(sorted(keys, key=repr), schema))
-        rows = self.rows.join(wanted, self._same("key"))
+        rows = self.rows.join(wanted, self.same("key"))
         lists = f.col("value_list") if "value_list" in self.columns else f.lit(None).cast("array<bigint>")
         is_list = lists.isNotNull() | (f.col("kind") == "append")
         if "value_edn" in self.columns:
@@ -252,7 +292,7 @@ class Frames:
         size = f.struct(f.size(lists), -f.col(POSITION))
         return {tuple(row)[:3]: row[3] or [] for row in found.agg(f.max_by(lists, size)).collect()}
 
-    def _same(self, what: str) -> Column:
+    def same(self, what: str) -> Column:
         """Whether a row is of a transaction, or of a session, that is asked for."""
         from pyspark.sql import functions as f  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ key and the timestamps of their transactions alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from isoscope._native import judge_clock, judge_values, ordered_keys
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
     from isoscope._native import ClockFinding, ClockJudgement, ReadFinding
     from isoscope.cluster.part_history import PartHistory
     from isoscope.cluster.spans import Span
+    from isoscope.cluster.time_slices import TimeSlice
     from isoscope.history import Transaction
 
-__all__ = ["KeyPart", "OrderPart", "judge_keys"]
+__all__ = ["KeyPart", "OrderPart", "judge_keys", "judge_slice"]
 
 _RANKS = {name: rank for rank, name in enumerate(READ_NAMES)}
 _INSTALLS = (OperationKind.WRITE, OperationKind.INSERT, OperationKind.APPEND, OperationKind.DELETE)
@@ -81,6 +82,25 @@ def judge_keys(
         reads=_reads(part, shown) if with_reads else None,
         order=_order_part(part) if with_order else None,
     )
+
+
+def judge_slice(part: PartHistory, one: TimeSlice, *, clock_levels: Sequence[str], shown: int) -> KeyPart:
+    """Judges the reads and commits of a key in a range of time; the key counts in the first slice."""
+    columns = part.history.columns
+    judgements = judge_clock(columns, [*clock_levels], shown, one.window)
+    return KeyPart(
+        keys=int(one.is_first),
+        evidence=tuple(columns.present_evidence()),
+        has_versions=False,
+        clock=tuple(_in_slice(_clock(part, judgement), one) for judgement in judgements),
+        reads=None,
+        order=None,
+    )
+
+
+def _in_slice(found: ClockPart, one: TimeSlice) -> ClockPart:
+    findings = (replace(finding, slice_initial=one.initial) for finding in found.findings)
+    return replace(found, findings=tuple(findings))
 
 
 def _order_part(part: PartHistory) -> OrderPart:

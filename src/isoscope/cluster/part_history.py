@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from isoscope.formats.arrow import InitialEdn
     from isoscope.history import Initial
 
-__all__ = ["HISTORY", "POSITION", "Beginning", "PartHistory", "RawNames", "by_history", "changes", "part_of"]
+__all__ = [
+    "HISTORY",
+    "POSITION",
+    "Beginning",
+    "PartHistory",
+    "RawNames",
+    "by_history",
+    "by_number",
+    "changes",
+    "part_of",
+]
 
 #: Columns beside those of Parquet: which of several histories, and where in it a row stands, from 1.
 HISTORY, POSITION = "_history", "_position"
@@ -84,17 +94,22 @@ class PartHistory:
 
 def by_history(batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[int, list[pa.RecordBatch]]]:
     """The rows of each history; they are sorted by history."""
+    yield from by_number(batches, HISTORY)
+
+
+def by_number(batches: Iterable[pa.RecordBatch], name: str) -> Iterator[tuple[int, list[pa.RecordBatch]]]:
+    """The rows for each number in a column; they are sorted by it."""
     import pyarrow.compute as pc  # noqa: PLC0415 - heavy: only this engine pays for it
 
     current: int | None = None
     kept: list[pa.RecordBatch] = []
     for batch in batches:
-        for number in pc.unique(batch[HISTORY]).to_pylist():
+        for number in pc.unique(batch[name]).to_pylist():
             if number != current and kept:
                 yield current, kept  # type: ignore[misc]  # kept has rows of it
                 kept = []
             current = number
-            kept.append(batch.filter(pc.equal(batch[HISTORY], number)))
+            kept.append(batch.filter(pc.equal(batch[name], number)))
     if kept:
         yield current, kept  # type: ignore[misc]
 

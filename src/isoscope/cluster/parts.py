@@ -36,6 +36,10 @@ class Parts(Protocol):
         """Rows of transactions as an Arrow stream, and places in sessions, by history."""
         ...
 
+    def same_values(self, reads: dict[int, set[int]], others: dict[int, set[int]], /) -> dict[int, list[Any]]:
+        """The rows of transactions that wrote what reads show, of the reads and of others, by history."""
+        ...
+
     def whole(self, numbers: set[int], /) -> dict[int, list[Any]]:
         """All rows of these histories, each as an Arrow stream."""
         ...

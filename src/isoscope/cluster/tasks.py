@@ -8,19 +8,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from isoscope._native import UNKNOWN, ParseError, Term, Unknown
-from isoscope.cluster.key_part import judge_keys
-from isoscope.cluster.part_history import HISTORY, POSITION, by_history, part_of
+from isoscope.cluster.key_part import judge_keys, judge_slice
+from isoscope.cluster.part_history import HISTORY, POSITION, Beginning, by_history, by_number, part_of
 from isoscope.cluster.problem import Problem
 from isoscope.cluster.session_part import FACTS, collapsed, judge_sessions, places_of
 from isoscope.cluster.spans import overlapping
+from isoscope.cluster.time_slices import SLICE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
-    from isoscope.cluster.part_history import Beginning
     from isoscope.cluster.spans import Span
+    from isoscope.cluster.time_slices import TimeSlice
 
 __all__ = ["RESULT", "Tasks", "TiedTimestamps"]
 
@@ -72,6 +73,20 @@ class Tasks:
             with_order=self.with_order,
             shown=self.shown,
         )
+
+    def slices(
+        self, known: Sequence[TimeSlice], batches: Iterable[pa.RecordBatch]
+    ) -> Iterator[pa.RecordBatch]:
+        """Judges the rows of some slices of keys."""
+        for number, rows in by_number(batches, SLICE):
+            yield _result(known[number].history, self._slice(known[number], rows))
+
+    def _slice(self, one: TimeSlice, rows: list[pa.RecordBatch]) -> object:
+        try:
+            part = part_of(rows, Beginning((one.initial, False, [])))
+        except ParseError as error:
+            return _problem(error, rows)
+        return judge_slice(part, one, clock_levels=self.clock_levels, shown=self.shown)
 
     def sessions(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Judges the collapsed rows of some sessions."""

@@ -14,6 +14,7 @@ use crate::reads::counted;
 use crate::value::Value;
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::ops::RangeInclusive;
 
 /// So many events are shown before a request to stop is looked for.
 const BLOCK: usize = 4096;
@@ -21,7 +22,23 @@ const BLOCK: usize = 4096;
 /// Holds a history against its clock; of each anomaly the first `max_anomalies` findings are kept.
 #[must_use]
 pub fn judge(history: &History, level: ClockLevel, max_anomalies: usize, cancel: &Cancel) -> Judgement {
+    judge_window(history, level, max_anomalies, i64::MIN..=i64::MAX, cancel)
+}
+
+/// The same of a part of a longer history: events whose physical time is not in `window` only shape the state.
+///
+/// The part has all transactions with an event in the window, all writers that run across it, and the newest
+/// versions before it. So each event in the window meets the state that it meets in the longer history.
+#[must_use]
+pub fn judge_window(
+    history: &History,
+    level: ClockLevel,
+    max_anomalies: usize,
+    window: RangeInclusive<i64>,
+    cancel: &Cancel,
+) -> Judgement {
     let mut timeline = MemoryTimeline::new(history, level, max_anomalies, cancel);
+    timeline.window = window;
     let Ok(judgement) = passes::judge(&mut timeline, level, max_anomalies);
     judgement
 }
@@ -69,6 +86,8 @@ struct MemoryTimeline<'h> {
     events: Vec<Event>,
     ties: u64,
     suspects: Vec<SuspectRead>,
+    /// The physical times of events that are reported on.
+    window: RangeInclusive<i64>,
 }
 
 impl<'h> MemoryTimeline<'h> {
@@ -80,8 +99,24 @@ impl<'h> MemoryTimeline<'h> {
             || events::ordered(history, &timed, level == ClockLevel::Snapshot),
         );
         let (columns, untimed) = (Columns { history, uses }, untimed.len() as u64);
-        let suspects = Vec::new();
-        Self { columns, level, max_anomalies, cancel, counted, timed, untimed, events, ties, suspects }
+        let (suspects, window) = (Vec::new(), i64::MIN..=i64::MAX);
+        Self {
+            columns,
+            level,
+            max_anomalies,
+            cancel,
+            counted,
+            timed,
+            untimed,
+            events,
+            ties,
+            suspects,
+            window,
+        }
+    }
+
+    fn is_in_window(&self, event: Event) -> bool {
+        event.time().parts().is_none_or(|(physical, _)| self.window.contains(&physical))
     }
 
     /// Shows the transactions that have no place in the order.
@@ -150,7 +185,11 @@ impl Timeline for MemoryTimeline<'_> {
                 return Ok(());
             }
             for (&event, rank) in events.iter().zip((block * BLOCK) as u32..) {
-                visitor.event(&self.columns, event, rank);
+                if self.is_in_window(event) {
+                    visitor.event(&self.columns, event, rank);
+                } else {
+                    visitor.context(&self.columns, event, rank);
+                }
             }
             self.suspects.extend(visitor.suspects(is_initial_open));
         }

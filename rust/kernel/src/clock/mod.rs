@@ -23,7 +23,7 @@ mod vocabulary;
 
 pub use events::Event;
 pub use judgement::{Finding, Judgement};
-pub use memory::{judge, ties};
+pub use memory::{judge, judge_window, ties};
 pub use vocabulary::{ClockAnomaly, ClockLevel, VersionClass};
 
 /// No transaction, or no operation.

@@ -47,6 +47,11 @@ pub trait Visitor {
     /// A start or a commit; `rank` is its place among all.
     fn event<S: Source>(&mut self, source: &S, event: Event, rank: u32);
 
+    /// The same of an event outside of the window that is judged: it shapes the state, and is not reported on.
+    fn context<S: Source>(&mut self, source: &S, event: Event, rank: u32) {
+        self.event(source, event, rank);
+    }
+
     /// A transaction without a place in the order; `is_counted`: it counts as committed.
     fn unordered<S: Source>(&mut self, source: &S, transaction: u32, is_counted: bool);
 
@@ -187,6 +192,10 @@ impl ReplayPass {
 impl Visitor for ReplayPass {
     fn event<S: Source>(&mut self, source: &S, event: Event, _rank: u32) {
         self.replay.apply(source, event);
+    }
+
+    fn context<S: Source>(&mut self, source: &S, event: Event, _rank: u32) {
+        self.replay.apply_silently(source, event);
     }
 
     fn unordered<S: Source>(&mut self, source: &S, transaction: u32, is_counted: bool) {

@@ -120,6 +120,13 @@ impl Replay {
         }
     }
 
+    /// Applies an event, and forgets what it finds.
+    pub fn apply_silently<S: Source>(&mut self, source: &S, event: Event) {
+        let kept = std::mem::take(&mut self.findings);
+        self.apply(source, event);
+        self.findings = kept;
+    }
+
     /// Applies a transaction without a place in the order: its reads are compared with its own operations.
     pub fn apply_unordered<S: Source>(&mut self, source: &S, transaction: u32) {
         self.read(source, Reader { transaction, is_timed: false });
