@@ -187,7 +187,7 @@ class _Choices:
         return all(self._is_seen(read, key, element) for read, key, element in self._misplaced())
 
     def _is_seen(self, read: Version, key: Any, value: Any) -> bool:
-        """Whether a wrong read may show the value: not if all that wrote it are indeterminate without effect."""
+        """Whether a wrong read may show the value: not if only transactions without effect wrote it."""
         wrote = self._wrote(read, key, value)
         seen = (n in self.counting or self.transactions[n].status == ABORTED for n in wrote)
         return not wrote or any(seen)
