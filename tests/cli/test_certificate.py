@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from isoscope.cli import certificate_file
 from tests.cli.running import run
 from tests.test_cases import CASES
 
@@ -51,15 +52,25 @@ def test_initial_values_of_the_command_line_are_in_the_certificate() -> None:
     assert run("verify", "seven.txt", "proofs.jsonl").status == 0
 
 
-def test_levels_that_are_left_out_are_counted_on_standard_error() -> None:
-    lines = [
-        f"{{:type :ok, :process 0, :value [[:w :x {number}] [:delete :x nil]]}}\n" for number in range(13)
-    ]
-    Path("deleted.edn").write_text("".join(lines))
-    said = run("check", "deleted.edn", "--level", "pl-1", "--certificate", "proofs.jsonl").err
+def write_deletes(transactions: int) -> str:
+    """A history in which each transaction deletes what it wrote."""
+    line = "{{:type :ok, :process 0, :value [[:w :x {}] [:delete :x nil]]}}\n"
+    Path("deleted.edn").write_text("".join(map(line.format, range(transactions))))
+    return "deleted.edn"
+
+
+def test_levels_that_are_left_out_are_counted_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificate_file, "MOST_TO_TRY", 12)
+    said = run("check", write_deletes(13), "--level", "pl-1", "--certificate", "proofs.jsonl").err
     assert said == (
         "note: proofs.jsonl leaves out 1 of 1 decided levels (1: the history is large, and has a delete)\n"
     )
+
+
+def test_a_level_that_holds_beside_deletes_is_certified_in_a_larger_history() -> None:
+    arguments = ("--level", "pl-1", "--certificate", "proofs.jsonl")
+    assert run("check", write_deletes(40), *arguments).err == ""
+    assert run("verify", "deleted.edn", "proofs.jsonl").status == 0
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 Certified random histories.
 
 Each seed gives one history: registers and lists, with and without repeated values, unknown ends, timestamps,
-real time, logs and declared orders. All levels are checked, and the certificate is verified. It counts the
-decided levels that are verified, that have no certificate, and that the verifier rejects, which must be none.
+real time, logs and declared orders. All levels are checked, by all methods together or by one alone, and the
+certificate is verified. It counts the decided levels that are verified, that have no certificate, and that
+the verifier rejects, which must be none.
 
 A long run is made in parts: `--into FILE` adds the counts of the seeds to a file every hundred histories, and
 `--sum FILE --record` writes the page of all that it holds, each seed once.
@@ -23,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from isoscope import checkers, formats
 from isoscope.cli.certificate_file import proofs
-from isoscope.verdict import Outcome
+from isoscope.verdict import Method, Outcome
 from isoscope.verify.verification import verify
 from tests.reference.choice_histories import random_choice_history
 from tests.reference.clock_histories import random_clock_history
@@ -31,11 +32,11 @@ from tests.reference.histories import random_history
 from tests.test_witness import registers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from isoscope.history import History
 
-__all__ = ["FAMILIES", "certified", "drawn"]
+__all__ = ["FAMILIES", "METHODS", "certified", "drawn"]
 
 _PAGE = Path(__file__).parents[2] / "benchmarks" / "certificates.md"
 #: How the history of a seed is drawn: seeds take turns.
@@ -48,6 +49,8 @@ FAMILIES: dict[str, Callable[[int], History]] = {
     "anything": lambda seed: random_history(random.Random(seed), judged=True),
     "clocks": lambda seed: random_clock_history(random.Random(seed)),
 }
+#: By which method the levels are decided; None: by all together. Seeds of a family take turns.
+METHODS = (None, Method.VALUES, None, Method.VERSION_ORDER, None, Method.TIMESTAMPS)
 
 
 def drawn(seed: int) -> tuple[str, History]:
@@ -57,7 +60,7 @@ def drawn(seed: int) -> tuple[str, History]:
 
 
 def certified(
-    history: History, folder: Path, *, searches: bool = True
+    history: History, folder: Path, *, searches: bool = True, method: Method | None = None
 ) -> Iterator[tuple[str, str, str, str]]:
     """Of each level: its name, its outcome, what became of its proof, and why it is not verified.
 
@@ -66,7 +69,7 @@ def certified(
     path, file = folder / "history.parquet", folder / "certificate.jsonl"
     formats.save(history, path)
     loaded = formats.load(path)
-    report = checkers.check(loaded, witness=True)
+    report = checkers.check(loaded, method=method, witness=True)
     made = proofs(loaded, report, None, path if searches else None)
     file.write_text("".join(f"{line}\n" for line in made.lines))
     found = {finding.level: finding for finding in (verify(path, file) if made.certified else [])}
@@ -120,38 +123,43 @@ def _print_verdicts(folder: Path, count: int) -> None:
 
 @dataclass
 class _Counts:
-    """How many levels were found, by level, outcome and proof; and histories and proofs by family."""
+    """Levels by name, outcome and proof; histories and proofs by family and by method."""
 
     seeds: set[int] = field(default_factory=set)
     levels: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     families: Counter[tuple[str, str]] = field(default_factory=Counter)
+    methods: Counter[tuple[str, str]] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
 
     def add(self, seed: int, folder: Path) -> None:
         """Certifies the history of a seed."""
         family, history = drawn(seed)
+        method = METHODS[seed // len(FAMILIES) % len(METHODS)]
         self.seeds.add(seed)
         self.families[family, "histories"] += 1
-        for level, outcome, proof, reason in certified(history, folder):
+        self.methods[_named(method), "histories"] += 1
+        for level, outcome, proof, reason in certified(history, folder, method=method):
             self.levels[level, outcome, proof] += 1
             self.families[family, proof] += 1
+            self.methods[_named(method), proof] += 1
             if proof in ("uncertified", "rejected"):
                 self.reasons[f"{proof}: {reason}"] += 1
-                told = f"{proof} seed {seed} ({family}) {level} {outcome}: {reason}"
+                told = f"{proof} seed {seed} ({family}, {_named(method)}) {level} {outcome}: {reason}"
                 print(told, file=sys.stderr, flush=True)
 
     def line(self) -> str:
         """The counts as a line of JSON."""
-        parts = [self.levels.items(), self.families.items(), self.reasons.items()]
+        parts = [self.levels.items(), self.families.items(), self.methods.items(), self.reasons.items()]
         return json.dumps([sorted(self.seeds), *map(list, parts)])
 
     def add_line(self, line: str) -> None:
         """Adds the counts of a line, unless one of its seeds is there already."""
-        seeds, levels, families, reasons = json.loads(line)
+        seeds, levels, families, methods, reasons = json.loads(line)
         if self.seeds.isdisjoint(seeds):
             self.seeds.update(seeds)
             self.levels.update({(level, outcome, proof): n for (level, outcome, proof), n in levels})
             self.families.update({(family, what): n for (family, what), n in families})
+            self.methods.update({(method, what): n for (method, what), n in methods})
             self.reasons.update(dict(reasons))
 
 
@@ -177,8 +185,12 @@ def _summed(path: Path) -> str:
     return _page(f"--sum {path.name} --record", counts)
 
 
+def _named(method: Method | None) -> str:
+    return "all together" if method is None else str(method)
+
+
 def _page(arguments: str, counts: _Counts) -> str:
-    levels, families, reasons = counts.levels, counts.families, counts.reasons
+    levels, reasons = counts.levels, counts.reasons
     proofs_of = ("verified", "uncertified", "rejected")
     lines = [
         "# Certificates of random histories",
@@ -186,13 +198,9 @@ def _page(arguments: str, counts: _Counts) -> str:
         f"`python -m tests.verify.certified_histories {arguments}` writes this page: "
         f"{len(counts.seeds):,} histories, the certificate of each verified. *Uncertified*: decided, but no "
         "proof was found. *Rejected*: the verifier does not accept the proof.",
-        "",
-        "| histories | number | verified | uncertified | rejected | undecided |",
-        "|---|---|---|---|---|---|",
     ]
-    for family in FAMILIES:
-        cells = [families[family, what] for what in ("histories", *proofs_of, "undecided")]
-        lines.append(f"| {family} | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
+    lines += _table("histories", FAMILIES, counts.families)
+    lines += _table("methods", dict.fromkeys(map(_named, METHODS)), counts.methods)
     lines += [
         "",
         "| level | " + " | ".join(f"{o}, {p}" for o in ("holds", "violated") for p in proofs_of) + " |",
@@ -206,6 +214,13 @@ def _page(arguments: str, counts: _Counts) -> str:
         lines += ["", "| reason | levels |", "|---|---|"]
         lines += [f"| {reason} | {number:,} |" for reason, number in reasons.most_common()]
     return "\n".join([*lines, ""])
+
+
+def _table(title: str, names: Iterable[str], counts: Counter[tuple[str, str]]) -> Iterator[str]:
+    columns = ("histories", "verified", "uncertified", "rejected", "undecided")
+    yield from ("", f"| {title} | number | {' | '.join(columns[1:])} |", "|---" * 6 + "|")
+    for name in names:
+        yield f"| {name} | " + " | ".join(f"{counts[name, column]:,}" for column in columns) + " |"
 
 
 if __name__ == "__main__":

@@ -215,6 +215,11 @@ impl Columns {
         Kind::ALL.map(Kind::as_str).into_iter().zip(counts).into_py_dict(py)
     }
 
+    /// Whether a transaction appended an element to a list more than once.
+    fn appends_twice(&self) -> bool {
+        evidence::appends_twice(&self.history)
+    }
+
     /// How many transactions there are of each status, by its name.
     fn status_counts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut counts = [0_u64; Status::COUNT];

@@ -96,6 +96,21 @@ pub fn present(history: &History) -> [bool; EvidenceKind::COUNT] {
     [true, ordered, clock, client]
 }
 
+/// Whether a transaction appended an element to a list more than once.
+#[must_use]
+pub fn appends_twice(history: &History) -> bool {
+    let operations = &history.operations;
+    let mut appended = Vec::new();
+    (0..history.transaction_count()).any(|transaction| {
+        appended.clear();
+        let appends =
+            history.operations_of(transaction).filter(|&place| operations.kinds[place] == Kind::Append);
+        appended.extend(appends.map(|place| (operations.keys[place], operations.values[place])));
+        appended.sort_unstable();
+        appended.windows(2).any(|pair| pair[0] == pair[1])
+    })
+}
+
 fn all_committed(history: &History, has: impl Fn(&History, usize) -> bool) -> bool {
     let committed = |&t: &usize| history.transactions.statuses[t] == Status::Committed;
     (0..history.transaction_count()).filter(committed).all(|transaction| has(history, transaction))

@@ -49,7 +49,8 @@ def combined_verdict(  # noqa: PLR0913 - the verdicts, and how to read them
     if broken := [verdict for verdict in verdicts if _breaks(verdict, level)]:
         others = [verdict for verdict in broken if verdict.level not in _BY_SESSION - {level}]
         return _violated(level, others or broken, checkers, max_anomalies)
-    proofs = [v for v in verdicts if _proves(v, level) and not _is_broken(v.level, verdicts)]
+    violated = {verdict.level for verdict in verdicts if verdict.outcome is Outcome.VIOLATED}
+    proofs = [v for v in verdicts if _proves(v, level) and violated.isdisjoint(lattice.implied(v.level))]
     by_order = [v for v in verdicts if v.method is not Method.VALUES]
     open_levels = [asked for asked in _asking(level, unread) if not _is_proved(asked, by_order)]
     is_known_to_values = not open_levels if level in WEAK else not unread & {*WEAK}
@@ -90,11 +91,6 @@ def _reason(level: Level, verdicts: Sequence[Verdict], method: Method | None) ->
 
 def _breaks(verdict: Verdict, level: Level) -> bool:
     return verdict.outcome is Outcome.VIOLATED and verdict.level in lattice.implied(level)
-
-
-def _is_broken(level: Level, verdicts: Sequence[Verdict]) -> bool:
-    """Whether the verdict of some method breaks the level."""
-    return any(_breaks(verdict, level) for verdict in verdicts)
 
 
 def _proves(verdict: Verdict, level: Level) -> bool:

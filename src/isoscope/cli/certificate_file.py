@@ -6,7 +6,6 @@ import os
 import re
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from isoscope.errors import UsageError
 from isoscope.evidence import EvidenceKind
 from isoscope.formats.source import output
 from isoscope.history import UNKNOWN, label
-from isoscope.prove import MOST_TRANSACTIONS, Prover
+from isoscope.prove import MOST_TO_TRY, MOST_TRANSACTIONS, Prover
 from isoscope.reports.certificate import certificate
 from isoscope.reports.certificate_levels import CERTIFIED
 from isoscope.reports.certificate_names import Names
@@ -36,9 +35,6 @@ __all__ = ["CertificateFile", "is_large", "proofs"]
 
 #: The formats that the verifier reads.
 _READ_BY_THE_VERIFIER = ("plume", "jepsen", "parquet")
-#: Columns that tell which element a transaction appended to which key, and rows that are looked at together.
-_IDENTIFYING = ("transaction", "transaction_edn", "key", "key_edn", "value", "value_edn")
-_ROWS = 1 << 16
 #: The label of a transaction whose id is an integer.
 _NUMBERED = re.compile(r"T(0|-?[1-9][0-9]*)")
 
@@ -98,7 +94,7 @@ def proofs(
 
 
 def _prover(history: History, initial: Mapping[str, object] | None, path: str | Path | None) -> Prover | None:
-    if path is None or is_large(history):
+    if path is None or len(history) > _most(history):
         return None
     try:
         read = read_history(Path(path))
@@ -106,7 +102,15 @@ def _prover(history: History, initial: Mapping[str, object] | None, path: str | 
             read.initial = initial_values(dict(initial))
     except BadInputError:
         return None
-    return Prover(read) if Prover.is_small(read) else None
+    return Prover(read)
+
+
+def _most(history: History) -> int:
+    """How many transactions there may be for the verifier to try the proofs at once.
+
+    What a read of a key that is deleted at times shows is open, and the checkers choose by themselves.
+    """
+    return MOST_TO_TRY if history.columns.kind_counts().get("delete") else MOST_TRANSACTIONS
 
 
 def _refuse(target: str, histories: Sequence[str]) -> None:
@@ -199,32 +203,7 @@ def _sources(history: History) -> Iterator[str]:
 
 def _repeats(history: History) -> bool:
     """Whether a value was written more than once; of a list, also by one transaction."""
-    if history.evidence.repeated_values or not history.columns.kind_counts().get("append"):
-        return history.evidence.repeated_values > 0
-    return _appends_twice(history)
-
-
-def _appends_twice(history: History) -> bool:
-    """Whether a transaction appended an element to a list more than once; by columns, without objects."""
-    transaction = 0
-    while transaction < len(history):
-        transaction, rows = history.columns.export_rows(transaction, _ROWS)
-        codes, kinds = rows.texts["kind"]
-        if "append" not in kinds:
-            continue
-        texts = [memoryview(rows.texts[name][0]).cast("i") for name in _IDENTIFYING if name in rows.texts]
-        numbers = [
-            memoryview(rows.integers[name]).cast("q") for name in _IDENTIFYING if name in rows.integers
-        ]
-        appends = [
-            *compress(
-                zip(*texts, *numbers, strict=True),
-                map(kinds.index("append").__eq__, memoryview(codes).cast("i")),
-            )
-        ]
-        if len({*appends}) < len(appends):
-            return True
-    return False
+    return history.evidence.repeated_values > 0 or history.columns.appends_twice()
 
 
 def _is_contradictory(report: Report, sources: frozenset[str]) -> bool:

@@ -24,31 +24,29 @@ if TYPE_CHECKING:
     from isoscope.verify.history import History
     from isoscope.verify.levels import Level
 
-__all__ = ["Prover"]
+__all__ = ["MOST_TO_TRY", "MOST_TRANSACTIONS", "Prover"]
 
 _Line: TypeAlias = dict[str, Any]
-#: Larger histories are left to the checkers.
+#: In larger histories nothing is searched for.
 MOST_TRANSACTIONS, MOST_OPERATIONS = 12, 80
+#: In still larger ones the proofs of the checkers are not tried either.
+MOST_TO_TRY = 10_000
 MOST_TO_PERMUTE = 6
 _BUDGET = 3000
 _HEADER = {"isoscope_certificate": 1}
 
 
 class Prover:
-    """Finds proofs for one history, as the verifier reads it."""
+    """Tries proofs for one history, as the verifier reads it, and finds some if the history is small."""
 
     def __init__(self, history: History) -> None:
         self._history = history
+        operations = sum(len(t.operations) for t in history.transactions)
+        self._searches = len(history.transactions) <= MOST_TRANSACTIONS and operations <= MOST_OPERATIONS
         self._verification = Verification(history, Certificate([_HEADER]))
         self._named = Named([_name(t.id) for t in history.transactions])
         #: Every content that proved some level: the next one may have the same.
         self._contents: list[_Line] = []
-
-    @staticmethod
-    def is_small(history: History) -> bool:
-        """Whether the search is worth it."""
-        operations = sum(len(t.operations) for t in history.transactions)
-        return len(history.transactions) <= MOST_TRANSACTIONS and operations <= MOST_OPERATIONS
 
     def accepts(self, lines: Sequence[_Line]) -> bool:
         """Whether the verifier accepts the level of the last line; the others are its witnesses."""
@@ -61,6 +59,8 @@ class Prover:
 
     def holds(self, level: str, contents: Sequence[_Line]) -> tuple[_Line, list[tuple[_Line, str]]] | None:
         """A line and its witnesses, each with a source; `contents` are orders that may show why."""
+        if not self._searches:
+            return None
         line = {"level": level, "outcome": "holds"}
         for found in self._holding(level, [*contents, *self._contents]):
             self._contents += [content for content, _ in found if content not in self._contents]
@@ -124,6 +124,8 @@ class Prover:
 
     def violated(self, level: str) -> _Line | None:
         """The line of a level that is violated."""
+        if not self._searches:
+            return None
         line = {"level": level, "outcome": "violated"}
         if level in IMPLIED:
             found = self.violated(IMPLIED[level])

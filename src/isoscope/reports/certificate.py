@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
@@ -84,6 +83,8 @@ class _Writer:
     contents: dict[tuple[int, bool], _Content] = field(default_factory=dict)
     #: The text of each witness by its name.
     texts: dict[str, str] = field(default_factory=dict)
+    #: The witnesses of levels that the verifier accepted, by name.
+    accepted: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def write(self, initial: Mapping[str, object] | None) -> Certificate:
         header = {"isoscope_certificate": 1} | ({} if initial is None else {"initial": initial})
@@ -106,22 +107,32 @@ class _Writer:
         if self.prover is None:
             return self._lines(verdict)
         known = dict(self.witnesses)
-        earlier = [json.loads(text) | {"witness": name} for text, name in known.items()]
         try:
             lines = self._lines(verdict)
-            if self.prover.accepts([*earlier, *lines]):
+            if self._is_accepted(lines, self.prover):
                 return lines
             reason = "no proof was found that the verifier accepts"
         except UncertifiedError as error:
             reason = str(error)
         self.witnesses = dict(known)
         found = self._searched(verdict, self.prover)
-        if found is None or not self.prover.accepts([*earlier, *found]):
+        if found is None or not self._is_accepted(found, self.prover):
             self.witnesses = known
             unjudged = self.names.unjudged
             is_range = unjudged == "range-read"
             raise UncertifiedError(f"the verifier does not judge a {unjudged}" if is_range else reason)
         return found
+
+    def _is_accepted(self, lines: list[dict[str, Any]], prover: Prover) -> bool:
+        """Whether the verifier accepts the last line, given the others and the witnesses that it names."""
+        *witnesses, level = lines
+        new = {line["witness"]: line for line in witnesses}
+        named = {entry.get("witness") for entry in (level, *level.get("sources", ()))}
+        earlier = [line for name, line in self.accepted.items() if name in named - new.keys()]
+        if not prover.accepts([*earlier, *lines]):
+            return False
+        self.accepted |= new
+        return True
 
     def _searched(self, verdict: Verdict, prover: Prover) -> list[dict[str, Any]] | None:
         level = str(verdict.level)

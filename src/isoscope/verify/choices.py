@@ -156,7 +156,7 @@ class _Choices:
             t.number
             for t in self.transactions
             for place, operation in enumerate(t.operations)
-            if operation in ((WRITE, key, value), (DELETE, key, value))
+            if operation in ((WRITE, key, value), (DELETE, key, value), (APPEND, key, value))
             and (t.number != read[0] or place > read[1])
         }
 
@@ -179,9 +179,29 @@ class _Choices:
                 or (known == value and not self._is_replaced(key, value))
                 or (value is None and key in self.kinds.deleted)
             )
-            if possible and not is_initial and not self.counting.intersection(possible):
+            if is_initial:
+                continue
+            shown = self.counting.intersection(possible) if possible else self._is_seen(read, key, value)
+            if not shown:
                 return False
-        return True
+        return all(self._is_seen(read, key, element) for read, key, element in self._misplaced())
+
+    def _is_seen(self, read: Version, key: Any, value: Any) -> bool:
+        """Whether a wrong read may show the value: not if only transactions without effect wrote it."""
+        wrote = self._wrote(read, key, value)
+        seen = (n in self.counting or self.transactions[n].status == ABORTED for n in wrote)
+        return not wrote or any(seen)
+
+    def _misplaced(self) -> Iterator[tuple[Version, Any, Any]]:
+        """The elements of lists whose own appends stand in the wrong place: all may be of other writers."""
+        for number in sorted(self.counting):
+            wrong: list[int] = []
+            for _ in external_reads(self.transactions[number], wrong):
+                pass
+            for place in wrong:
+                _, key, value = self._operation((number, place))
+                if isinstance(value, list) and key not in self.kinds.unjudged:
+                    yield from (((number, -1), key, element) for element in value)
 
     def _may_be_shown(self, reader: int, key: Any, element: Any) -> bool:
         possible = self._possible(reader, key, element)

@@ -150,6 +150,12 @@ class Writes:
         found = self.last.get(key, {}).get(value)
         return [] if found is None else found if isinstance(found, list) else [found]
 
+    def bad_writers(self, key: Any, value: Any, reader: int) -> set[int]:
+        """The transactions whose write a read shows that has no possible writer, whatever became of them."""
+        replaced, failed = (part.get(key, {}).get(value, []) for part in (self.earlier, self.failed))
+        own = [reader] if reader in self.of(key, value) else []
+        return {*replaced, *failed, *own}
+
     def has_repeated(self) -> bool:
         """Whether a value was left, or an element appended, more than once."""
         return any(isinstance(found, list) for values in self.last.values() for found in values.values())
@@ -235,6 +241,10 @@ class Explanation:
         numbers = self.writes.of(key, value) + self.writes.earlier.get(key, {}).get(value, [])
         return any(self.counting[number] for number in numbers)
 
+    def may_be_shown(self, number: int) -> bool:
+        """Whether a read may show a write of the transaction: it took effect, or aborted."""
+        return self.counting[number] or self.history.transactions[number].status == ABORTED
+
     def possible_initial(self, key: Any, value: Any) -> bool:
         """Whether the initial version of a register may have this value."""
         if value is None and key in self.deleted:
@@ -248,8 +258,7 @@ class Explanation:
 def check_shown(explanation: Explanation) -> None:
     """Raise `RejectedError` if a counting transaction read what no writer that took effect can have written.
 
-    Only if a transaction that did not take effect is a possible writer: a read without any is wrong by
-    itself.
+    A read without possible writers is wrong by itself, but shows a write too, if the value has any.
     """
     writes = explanation.writes
     for t in explanation.history.transactions if explanation.history.has_indeterminate else ():
@@ -257,8 +266,9 @@ def check_shown(explanation: Explanation) -> None:
             continue
         for place, key, value in external_reads(t, []):
             for element in value if isinstance(value, list) else [value]:
-                possible = [number for number in writes.of(key, element) if number != t.number]
-                if not possible or any(explanation.counting[number] for number in possible):
+                possible = {number for number in writes.of(key, element) if number != t.number}
+                possible = possible or writes.bad_writers(key, element, t.number)
+                if not possible or any(map(explanation.may_be_shown, possible)):
                     continue
                 if isinstance(value, list) or not explanation.possible_initial(key, value):
                     raise RejectedError(f"no writer of what operation {place} of {t} shows took effect")
@@ -284,8 +294,11 @@ def _forced(writes: Writes) -> set[int]:
     while waiting:
         t = waiting.pop()
         seen: list[tuple[Any, Any]] = []
-        for _, key, value in external_reads(t, []):
+        misplaced: list[int] = []
+        for _, key, value in external_reads(t, misplaced):
             seen += [(key, element) for element in value] if isinstance(value, list) else [(key, value)]
+        lists = (t.operations[place] for place in misplaced)
+        seen += [(key, e) for _, key, value in lists if isinstance(value, list) for e in value]
         waiting += _add_single(writes, forced, seen, reader=t.number)
     return forced
 
@@ -298,6 +311,7 @@ def _add_single(
     new = []
     for key, value in seen:
         others = {number for number in writes.of(key, value) if number != reader}
+        others = others or writes.bad_writers(key, value, reader)
         if len(others) != 1 or _may_be_initial(writes, key, value):
             continue
         number = others.pop()

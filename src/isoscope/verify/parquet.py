@@ -95,7 +95,7 @@ def read(path: Path) -> History:
         import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
     except ImportError:
         raise BadInputError("Parquet needs pyarrow: pip install pyarrow") from None
-    table = pq.read_table(path)
+    table = pq.ParquetFile(path).read()
     metadata = json.loads((table.schema.metadata or {}).get(b"isoscope", b"{}"))
     if metadata.get("schema") != 1:
         raise BadInputError(

@@ -129,7 +129,7 @@ impl Guessing<'_, '_> {
             self.levels.prove(level);
         }
         if !judge.question.witnessed.is_empty() {
-            self.proofs.push(Proof { levels, orders: supposed });
+            self.proofs.push(Proof { levels, orders: supposed, evaluated: Some(all) });
         }
         ranks
     }

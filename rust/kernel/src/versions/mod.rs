@@ -258,10 +258,9 @@ impl Judge<'_> {
         levels.look_at_guarantees(&all, &lookup, self.open_reads.is_empty(), &mut named);
         let outcomes = levels.outcomes(self.times.is_complete);
         named.findings.sort_by_key(|finding| finding.name);
-        drop(lookup);
+        let witnesses = self.witnesses(&outcomes, &all, lookup, &proofs);
         let has_unsure_appends = orders.has_unsure_appends;
         let (ordered, unsure_keys, explained) = (orders.extent(), orders.unsure_keys.clone(), Vec::new());
-        let witnesses = self.witnesses(&outcomes, &orders, &proofs);
         let judgement = Judgement {
             outcomes,
             named,

@@ -3,47 +3,76 @@
 use super::completion::FoundOrder;
 use super::dependencies::Dependencies;
 use super::levels::Level;
+use super::lookup::Lookup;
 use super::orders::Orders;
 use super::session_guarantees::GUARANTEES;
 use super::witness_order::{Proof, ShownWrites, WitnessOrder, Witnessed, implies, write_of};
 use super::{Judge, Outcome};
+use std::borrow::Cow;
+use std::cell::OnceCell;
 
 impl Judge<'_> {
     /// Why levels hold, of those whose witness was asked for. A level behind one that implies it has the same witness.
+    /// `all` and `lookup` are of what is known of the order of versions.
     pub(super) fn witnesses(
         &self,
         outcomes: &[Outcome; Level::COUNT],
-        orders: &Orders,
+        all: &Dependencies,
+        lookup: Lookup<'_>,
         proofs: &[Proof],
     ) -> Vec<WitnessOrder> {
         let asked = self.question.witnessed.iter().copied();
         let holding = asked.filter(|&level| outcomes[level as usize] == Outcome::Holds);
+        let known = self.witnessed(Cow::Borrowed(all), lookup, true);
+        let proved: Vec<OnceCell<Witnessed<'_>>> = proofs.iter().map(|_| OnceCell::new()).collect();
         let mut made: Vec<WitnessOrder> = Vec::new();
         for level in holding {
             if made.iter().any(|stronger| stronger.fault.is_empty() && implies(stronger.level, level)) {
                 continue;
             }
-            let witness = self.witness(level, orders, proofs);
+            let proof = proofs.iter().zip(&proved).find(|(proof, _)| proof.covers(level));
+            let proof = proof.map(|(proof, made)| made.get_or_init(|| self.proved(proof)));
+            let witness = self.witness(level, &known, proof);
             made.extend(witness.map(|witness| WitnessOrder { believed: self.believed, ..witness }));
         }
         made
     }
 
-    fn witness(&self, level: Level, orders: &Orders, proofs: &[Proof]) -> Option<WitnessOrder> {
-        let (history, observations, times, cancel) =
-            (self.history, self.observations, self.times, self.cancel);
-        let by = |orders| Witnessed { history, observations, times, orders, cancel };
-        let proved = proofs.iter().find(|proof| proof.covers(level)).map(|proof| &proof.orders);
-        let known = (orders.is_complete() && self.open_reads.is_empty()).then_some(orders);
-        match proved.or(known) {
-            Some(orders) => {
-                let mut witness = by(orders).of(level);
-                witness.reads = self.shown_writes(orders);
+    fn witnessed<'w>(
+        &'w self,
+        all: Cow<'w, Dependencies>,
+        lookup: Lookup<'w>,
+        is_evaluated: bool,
+    ) -> Witnessed<'w> {
+        let (history, times, cancel) = (self.history, self.times, self.cancel);
+        Witnessed { history, times, all, lookup, is_evaluated, cancel }
+    }
+
+    /// The order of a proof with its graph; made once, because it may prove several levels.
+    fn proved<'w>(&'w self, proof: &'w Proof) -> Witnessed<'w> {
+        let (history, observations, times) = (self.history, self.observations, self.times);
+        let all = match &proof.evaluated {
+            Some(all) => Cow::Borrowed(all),
+            None => Cow::Owned(Dependencies::new(history, observations, &proof.orders, times)),
+        };
+        let lookup = Lookup::new(history, observations, &proof.orders, times);
+        self.witnessed(all, lookup, proof.evaluated.is_some())
+    }
+
+    fn witness(
+        &self,
+        level: Level,
+        known: &Witnessed<'_>,
+        proved: Option<&Witnessed<'_>>,
+    ) -> Option<WitnessOrder> {
+        let is_known = known.lookup.orders.is_complete() && self.open_reads.is_empty();
+        match proved.or(is_known.then_some(known)) {
+            Some(by) => {
+                let mut witness = by.of(level);
+                witness.reads = self.shown_writes(by.lookup.orders);
                 Some(witness)
             }
-            None if GUARANTEES.contains(&level) && self.open_reads.is_empty() => {
-                by(orders).of_guarantee(level)
-            }
+            None if GUARANTEES.contains(&level) && self.open_reads.is_empty() => known.of_guarantee(level),
             None => None,
         }
     }
@@ -69,7 +98,7 @@ impl Judge<'_> {
                 let chosen = open.versions.iter().copied().find(is_shown).unwrap_or(open.versions[0]);
                 completed.observed[open.read as usize] = chosen;
             }
-            Proof { levels: vec![level], orders: completed }
+            Proof { levels: vec![level], orders: completed, evaluated: None }
         };
         found.into_iter().map(proof).collect()
     }

@@ -1,7 +1,7 @@
 //! What shows that a level holds: an order of all versions and, where the level has one, of transactions.
 //!
 //! Every witness is replayed before it is given. Cost: near linear, but for levels that forbid paths, whose
-//! condition is evaluated again.
+//! condition is evaluated again if the order was found by a search.
 
 mod replay;
 
@@ -14,9 +14,10 @@ use super::transaction_times::TransactionTimes;
 use crate::cancel::Cancel;
 use crate::graph::Edges;
 use crate::history::{History, Status};
-use crate::observations::{ABSENT, INITIAL, Observations};
+use crate::observations::{ABSENT, INITIAL};
 use crate::solver::starting_order;
 use replay::Replay;
+use std::borrow::Cow;
 
 /// What a witness orders beside versions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -87,6 +88,8 @@ pub struct WitnessOrder {
 pub(super) struct Proof {
     pub(super) levels: Vec<Level>,
     pub(super) orders: Orders,
+    /// The graph of this order, if the levels were evaluated on it.
+    pub(super) evaluated: Option<Dependencies>,
 }
 
 impl Proof {
@@ -100,44 +103,45 @@ pub(super) fn implies(level: Level, weaker: Level) -> bool {
     level.implied().iter().any(|&other| other == weaker || implies(other, weaker))
 }
 
-/// A complete order of versions, and the history that it is of.
+/// A complete order of versions, its graph, and the history that it is of.
 pub(super) struct Witnessed<'w> {
     pub(super) history: &'w History,
-    pub(super) observations: &'w Observations,
     pub(super) times: &'w TransactionTimes,
-    pub(super) orders: &'w Orders,
+    pub(super) all: Cow<'w, Dependencies>,
+    pub(super) lookup: Lookup<'w>,
+    /// Whether levels were evaluated on this graph: then a level that forbids cycles is not evaluated again.
+    pub(super) is_evaluated: bool,
     pub(super) cancel: &'w Cancel,
 }
 
 impl Witnessed<'_> {
     /// The witness of a level that this order meets.
     pub(super) fn of(&self, level: Level) -> WitnessOrder {
-        let all = Dependencies::new(self.history, self.observations, self.orders, self.times);
-        let lookup = Lookup::new(self.history, self.observations, self.orders, self.times);
+        let Self { history, times, all, lookup, .. } = self;
         let form = Form::of(level);
         let events = match form {
-            Form::Serial => follow(&all, &all.graph(Parts { wr: true, rw: true, order: level.order() })),
-            Form::Snapshots => begins_and_commits(&all, level),
-            Form::Commits => follow(&all, &conditions(&all, &lookup, level)),
+            Form::Serial => follow(all, &all.graph(Parts { wr: true, rw: true, order: level.order() })),
+            Form::Snapshots => begins_and_commits(all, level),
+            Form::Commits => follow(all, &conditions(all, lookup, level)),
             Form::Versions => Vec::new(),
         };
-        let replay = Replay { history: self.history, all: &all, lookup: &lookup, level };
+        let replay = Replay { history, all, lookup, level };
         let fault = match form {
             Form::Serial | Form::Snapshots => replay.fault(form, &events),
-            _ if is_met(&all, &lookup, level, self.cancel) || self.cancel.is_asked() => None,
+            Form::Commits if self.is_evaluated => None,
+            _ if is_met(all, lookup, level, self.cancel) || self.cancel.is_asked() => None,
             _ => Some("it breaks the level".to_owned()),
         };
-        let fault = fault.or_else(|| replay.disorder(form, &events, self.times)).unwrap_or_default();
-        WitnessOrder { fault, ..self.told(level, form, events, self.orders.in_order()) }
+        let fault = fault.or_else(|| replay.disorder(form, &events, times)).unwrap_or_default();
+        WitnessOrder { fault, ..self.told(level, form, events, lookup.orders.in_order()) }
     }
 
     /// The witness of a session guarantee: an order of versions that contains what it demands.
     pub(super) fn of_guarantee(&self, level: Level) -> Option<WitnessOrder> {
-        let all = Dependencies::new(self.history, self.observations, self.orders, self.times);
-        let lookup = Lookup::new(self.history, self.observations, self.orders, self.times);
-        let places = Touches::new(&all, &lookup).places(level)?;
-        let mut versions = self.orders.in_order();
-        for (order, of_key) in self.orders.keys.iter().zip(&mut versions) {
+        let orders = self.lookup.orders;
+        let places = Touches::new(&self.all, &self.lookup).places(level)?;
+        let mut versions = orders.in_order();
+        for (order, of_key) in orders.keys.iter().zip(&mut versions) {
             debug_assert_eq!((order.end - order.start) as usize, of_key.len());
             of_key.sort_by_key(|&version| places[version as usize]);
         }
@@ -146,14 +150,14 @@ impl Witnessed<'_> {
 
     fn told(&self, level: Level, form: Form, events: Vec<u32>, keys: Vec<Vec<u32>>) -> WitnessOrder {
         let (mut version_offsets, mut versions) = (vec![0], Vec::new());
+        let (orders, counted) = (self.lookup.orders, &self.lookup.observations.counted);
         for of_key in keys {
-            let operations = of_key.into_iter().map(|version| self.orders.operations[version as usize]);
+            let operations = of_key.into_iter().map(|version| orders.operations[version as usize]);
             versions.extend(operations.filter(|&operation| operation != ABSENT));
             version_offsets.push(versions.len() as u32);
         }
         let statuses = &self.history.transactions.statuses;
-        let took_effect =
-            |&t: &u32| self.observations.counted[t as usize] && statuses[t as usize] == Status::Indeterminate;
+        let took_effect = |&t: &u32| counted[t as usize] && statuses[t as usize] == Status::Indeterminate;
         let effects = (0..statuses.len() as u32).filter(took_effect).collect();
         let (reads, believed, fault) = (Vec::new(), None, String::new());
         WitnessOrder { level, form, events, version_offsets, versions, effects, reads, believed, fault }

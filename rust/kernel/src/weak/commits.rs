@@ -1,25 +1,27 @@
-//! A commit order that satisfies the axiom of a level, replayed before it is given.
+//! A commit order that satisfies the axiom of a level, checked before it is given.
 
+use super::causal::Demands;
 use super::dependencies::Dependencies;
 use super::reader::WeakLevel;
 use super::{direct, guessed_order};
 use crate::cancel::Cancel;
 use crate::graph::Components;
 
-/// The transactions of components that are single nodes, in their order.
+/// The transactions of components that are single nodes, in their order; `demands` are those of the level, as they were
+/// found when it was decided, none if the order was guessed and shown to satisfy it.
 ///
 /// # Panics
 ///
-/// The order does not satisfy the axiom of the level, which is a fault of the search.
+/// The order does not meet the demands, which is a fault of the search.
 #[must_use]
-pub fn replayed(
+pub fn checked(
     dependencies: &Dependencies<'_>,
     components: &Components,
-    level: WeakLevel,
+    demands: &Demands,
     cancel: &Cancel,
 ) -> Vec<u32> {
-    let is_right = is_right(dependencies, components, level, cancel);
-    assert!(is_right || cancel.is_asked(), "the commit order of {level:?} breaks it");
+    let is_right = follows_edges(dependencies, components) && meets(demands, components);
+    assert!(is_right || cancel.is_asked(), "the commit order breaks what it was made of");
     let nodes = components.order.iter().filter(|&&node| (node as usize) < dependencies.len());
     nodes.map(|&node| dependencies.transactions[node as usize]).collect()
 }
@@ -76,7 +78,10 @@ fn meets_demands(
     cancel: &Cancel,
 ) -> bool {
     let [committed, atomic] = direct::demands(dependencies, cancel);
-    let demands = if level == WeakLevel::ReadCommitted { committed } else { atomic };
+    meets(&if level == WeakLevel::ReadCommitted { committed } else { atomic }, components)
+}
+
+fn meets(demands: &Demands, components: &Components) -> bool {
     let place = |node: u32| components.of[node as usize];
     demands.contradiction.is_none() && demands.edges.pairs().all(|(older, newer)| place(newer) < place(older))
 }

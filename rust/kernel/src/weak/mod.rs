@@ -146,7 +146,7 @@ fn judge_in_order(
         let contradictory = vec![false; violated.len()];
         let mut orders = vec![None; violated.len()];
         if question.keeps_orders {
-            orders.fill(Some(commits::replayed(&dependencies, &components, strongest, cancel)));
+            orders.fill(Some(commits::checked(&dependencies, &components, &demands, cancel)));
         }
         return Judgement {
             orders,
@@ -250,8 +250,8 @@ impl Broken<'_, '_> {
         let contradictory = vec![false; violated.len()];
         let order = |level: WeakLevel| {
             let is_kept = keeps_orders && !violated[level as usize];
-            let components = &components[level as usize];
-            is_kept.then(|| commits::replayed(self.dependencies, components, level, self.cancel))
+            let (components, demands) = (&components[level as usize], &self.levels[level as usize]);
+            is_kept.then(|| commits::checked(self.dependencies, components, demands, self.cancel))
         };
         let orders = WeakLevel::ALL[..violated.len()].iter().map(|&level| order(level)).collect();
         let mut rows = self.rows(components.last());
