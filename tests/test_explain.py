@@ -264,7 +264,8 @@ def test_the_sentence_for_an_anomaly_between_transactions_is(case: str) -> None:
 
 def test_every_anomaly_that_is_reported_has_its_exact_sentence() -> None:
     told = {case.split()[0].rstrip(",") for case in {**SENTENCES, **CONFLICTS}}
-    assert told == set(NAMES)
+    # `test_cases.py` has the sentence of a search that misses a row.
+    assert told == set(NAMES) - {"predicate-read-miss"}
 
 
 def test_a_step_says_why_whatever_its_relation() -> None:

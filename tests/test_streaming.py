@@ -79,7 +79,9 @@ def is_streamable(history: History, levels: list[str] | None) -> bool:
     committed = [t for t in history if t.status is Status.COMMITTED]
     needs_start = levels != ["clock-serializable"]
     return (
-        Status.INDETERMINATE not in statuses
+        # Deletes and range reads are judged in memory only.
+        not any(history.counts[kind] for kind in ("delete", "range-read"))
+        and Status.INDETERMINATE not in statuses
         and all(t.commit is not None for t in committed)
         and not (needs_start and any(t.start is None for t in committed))
         and not any(is_out_of_order(session.transactions) for session in history.sessions)

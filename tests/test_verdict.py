@@ -59,8 +59,8 @@ def test_a_verdict_without_its_evidence_cannot_be_made(
 
 
 def test_an_anomaly_has_a_name_of_the_catalogue() -> None:
-    with pytest.raises(ValueError, match="'phantom' is not in the catalogue of anomalies"):
-        Anomaly(name="phantom", transactions=(), keys=())
+    with pytest.raises(ValueError, match="'ghost' is not in the catalogue of anomalies"):
+        Anomaly(name="ghost", transactions=(), keys=())
 
 
 def test_the_facts_of_an_anomaly_are_of_one_kind() -> None:

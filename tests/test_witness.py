@@ -84,7 +84,9 @@ def test_witnesses_of_repeated_values_show_what_the_reads_showed() -> None:
 def test_cases_have_witnesses(path: Path) -> None:
     report = isoscope.check(path, witness=True)
     by_clock = {v.level for v in report.verdicts if str(v.method) == "timestamps"}
-    assert not without_witness(report) - by_clock
+    # Levels of items are judged apart where range reads leave rows out, and have no witness there.
+    of_items = {Level.REPEATABLE_READ} if path.parent.name == "phantom" else set()
+    assert not without_witness(report) - by_clock - of_items
 
 
 def test_a_swapped_order_shows_nothing() -> None:

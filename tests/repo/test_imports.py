@@ -51,6 +51,8 @@ APART = {
         "witness_orders",
         "method_judgement",
         "anomaly_search",
+        "itemised",
+        "version_judgement",
         "witnesses",
         "participants",
         "clock_anomalies",
