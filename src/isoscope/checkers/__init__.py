@@ -29,7 +29,7 @@ from isoscope.checkers.method_judgement import (
 )
 from isoscope.checkers.version_order import TIME_LIMIT
 from isoscope.checkers.witness_orders import witnesses
-from isoscope.history import EvidenceKind, History
+from isoscope.history import EvidenceKind, History, Range
 from isoscope.levels import DEFINITIONS, Family, Level
 from isoscope.profiles import parse_level
 from isoscope.verdict import Method, Origin, Report, Search, Verdict
@@ -58,6 +58,7 @@ __all__ = [
     "select",
 ]
 
+_ABSENT_ROWS = "rows come and go, and their first state and locks are not recorded: ask without --profile"
 #: Features of a history that shows more than plain reads and writes of registers.
 _NOT_OF_REGISTERS = frozenset(
     {
@@ -167,7 +168,9 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
     said = [*assumptions.of_all(history, claims, None), *assumptions.of_mechanisms(profile, clock_error)]
     verdicts = [intervals.unknown(level, str(ordered)) for level in levels]
     rows: tuple[Ordered, ...] = ()
-    if isinstance(ordered, History):
+    if isinstance(ordered, History) and _has_absent_rows(ordered):
+        verdicts = [intervals.unknown(level, _ABSENT_ROWS) for level in levels]
+    elif isinstance(ordered, History):
         judged = with_range_reads_as_reads(ordered)
         found = judge_versions(judged, levels, max_anomalies, claims, time_limit=time_limit)
         verdicts = [*_promised(found, judged, levels, max_anomalies, is_exact=not clock_error)]
@@ -183,6 +186,19 @@ def _by_profile(  # noqa: PLR0913 - the question, and the assumptions of the ans
         origin=Origin(database=profile.database, isolation=profile.isolation, documented=profile.documented),
         asked=tuple(asked),
         seconds={"check": perf_counter() - started},
+    )
+
+
+def _has_absent_rows(history: History) -> bool:
+    """Whether rows come and go: a trace does not say which rows there were at first, nor what locks hid."""
+    if history.counts["delete"]:
+        return True
+    judged = with_range_reads_as_reads(history)
+    if judged is history:
+        return False
+    single = judged.columns.operations - history.columns.operations + history.counts["range-read"]
+    return single != sum(
+        len(o.value.rows) for t in history for o in t.operations if isinstance(o.value, Range)
     )
 
 
