@@ -13,6 +13,7 @@ from tests.semantics import (
     explanations,
     histories,
     range_reads,
+    rows,
     single_reads,
     version_orders,
     weak_levels,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 PAGE = Path(__file__).parents[1] / "docs" / "explanation" / "semantics.md"
 #: The modules register their rules when they are imported.
-CHAPTERS = (histories, single_reads, weak_levels, range_reads, version_orders, explanations, clocks)
+CHAPTERS = (histories, single_reads, weak_levels, range_reads, rows, version_orders, explanations, clocks)
 
 
 def paragraphs() -> dict[str, str]:

@@ -125,7 +125,7 @@ class Replays:
         if unwritten:
             return unwritten[:1]
         found: list[object] = [UNSEEN]
-        if any(value == NIL for t, value in written if t.status is not Status.ABORTED):
+        if any(value == NIL for _, value in written):
             found.append(NIL)
         for value in {value for _, value in shown} - {NIL}:
             writers = {t.number for t, v in written if v == value}
@@ -152,7 +152,7 @@ class Replays:
                     shown[plain(key)].add(o.table)
             else:
                 found[plain(o.key)].add(o.table)
-        return {key: tables or shown[key] for key, tables in found.items()}
+        return {key: tables | shown[key] for key, tables in found.items()}
 
     def shows(self, o: Operation) -> list[tuple[object, object, str | None]]:
         """The keys and values that an operation read; with a predicate, it only says what they are not."""

@@ -9,4 +9,5 @@ pytest.register_assert_rewrite(
     "tests.semantics.version_orders",
     "tests.semantics.clocks",
     "tests.semantics.range_reads",
+    "tests.semantics.rows",
 )

@@ -88,10 +88,14 @@ def a_key_that_is_deleted_may_not_have_existed() -> None:
     assert outcome(of(early, [on(K.READ, 1, 9)], initial=OPEN)) == "violated"
 
 
-@rule("First transactions", "The initial state of these keys is not a possible writer of any read.")
+@rule(
+    "First transactions", "The initial state of these keys is a possible writer only of a read of its value"
+)
 def a_first_transaction_comes_before_all_that_see_its_keys() -> None:
     init = [on(K.INSERT, 1, 0, statement="init")]
-    assert outcome(of(init, [on(K.READ, 1)])) == "violated"
+    both = [*init, on(K.INSERT, 2, 0, statement="init")]
+    assert outcome(of(both, [on(K.READ, 2, 0), on(K.READ, 1)])) == "violated"
+    assert names(of(both, [on(K.READ, 2, 0), on(K.READ, 1)])) == []
     assert outcome(of([on(K.INSERT, 1, 0)], [on(K.READ, 1)])) == "holds"
     skewed = [on(K.WRITE, 1, 5), on(K.WRITE, 2, 5)], [on(K.READ, 1, 0), on(K.READ, 2, 5)]
     assert outcome(of(init, *skewed), Level.READ_ATOMIC) == "violated"
@@ -139,7 +143,7 @@ def a_predicate_read_says_what_a_value_is_not() -> None:
         assert outcome(of(five, [shown(predicate=predicate), on(K.READ, 1, 5)])) == "holds"
 
 
-@rule("Predicates", "If there are none, the read is a `predicate-read-miss`.")
+@rule("Predicates", "If there are none, the read is a `predicate-read-miss`")
 def what_every_state_matches_cannot_be_left_out() -> None:
     five, six = [on(K.WRITE, 1, 5)], [on(K.WRITE, 1, 6)]
     four = Initial(value=4)
