@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Seeds that show rare anomalies, such as a long fork by sessions or a write skew in real time.
 RARE = (306, 317, 375, 392, 498, 673, 904, 2511)
 #: The one takes more transactions, the other predicates.
-UNSEEN = {"long-fork-real-time", "predicate-read-miss"}
+UNSEEN = {"phantom", "long-fork-real-time", "predicate-read-miss"}
 SEEDS = seeds(250, deep=20_000)
 
 
