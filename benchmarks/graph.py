@@ -5,7 +5,6 @@ Neo4j is left out where its server cannot be had.
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import perf_counter
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import graph_servers
 from benchmarks.graph_cases import EXPERIMENTS, Case
-from benchmarks.loading import DATA
+from benchmarks.suite import DATA
 from isoscope import formats
 from isoscope.checkers import graph, version_order
 from isoscope.graphdb import LEVELS, QueryMethod, Search, check, export, open_store
@@ -28,19 +27,8 @@ if TYPE_CHECKING:
     from isoscope.graphdb import GraphStore
     from isoscope.history import History
 
-__all__ = ["ASKED", "DEPTHS", "METHODS", "Asked", "Point", "how", "line", "measure", "measure_all"]
+__all__ = ["ASKED", "DEPTHS", "METHODS", "Asked", "Point", "line", "measure", "measure_all"]
 
-_HOW = (
-    "Seconds of one query, the better of two. `native` is one call that builds the dependency graph and "
-    "decides all five levels, with one counterexample of each anomaly, the best of 30. Loading is the export "
-    "of the graph and its storing. The yardstick is the time in which Python iterates over the lines of the "
-    "same history as a file. "
-)
-_REAL_TIME = (
-    "The machine had other work; the benchmark and the servers that it starts ran with a real-time priority "
-    "(`chrt -f 20`), so that the other work waited for them."
-)
-_ORDINARY = "The benchmark ran with an ordinary priority beside whatever else the machine did."
 REPEATS = 2
 #: The native core is quick, and a busy machine disturbs short measurements most.
 _NATIVE_REPEATS = 30
@@ -68,12 +56,6 @@ class Point:
     native: float
     loading: Mapping[str, float]
     queries: Mapping[Asked, float]
-
-
-def how() -> str:
-    """How a page was measured that this process writes."""
-    is_real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
-    return _HOW + (_REAL_TIME if is_real_time else _ORDINARY)
 
 
 def measure_all(cases: Sequence[Case] = EXPERIMENTS) -> Iterator[Point]:

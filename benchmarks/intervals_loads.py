@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA
+from benchmarks.suite import DATA
 from isoscope import _native, formats, profiles
 from isoscope.databases.profiled import Delays, Load, Profiled, run, slices
 
