@@ -24,8 +24,8 @@ __all__ = ["PAGE", "anchor", "benchmarks", "pictures", "result", "table"]
 
 PAGE = Path(__file__).parent / "reference" / "benchmarks.md"
 _INTRO = (
-    "Every figure here, and every measured figure elsewhere in these pages, is from a file in "
-    "`benchmarks/results`, which one command writes: `python -m benchmarks SUITE --record`. "
+    "Every figure here, and every one that another page quotes with a link to a section here, is from a file "
+    "in `benchmarks/results`, which one command writes: `python -m benchmarks SUITE --record`. "
     "`make bench` runs the suites at a small size in minutes, `make bench-full` at the size of this page; "
     "`SUITE=name` runs one of them. Each section names the commit and the machine of its figures. Histories "
     "are seeded, so that a suite measures the same ones every time. Machines differ and vary: the ratio to "

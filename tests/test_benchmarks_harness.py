@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -18,7 +20,6 @@ from isoscope.errors import IsoscopeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from benchmarks.suite import Measured
 
@@ -148,3 +149,44 @@ def test_a_series_has_the_same_colour_in_every_panel() -> None:
     picture = Plot(name="n", title="t", panels=[PANEL, other]).svg()
     assert picture.count("#0072b2") == 1 + 1 + 2  # the legend, a line, and two points
     assert picture.count('stroke="#d55e00"') == 1 + 1 + 1
+
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+QUOTE = re.compile(r"\[([^\]]*)\]\([^)#]*benchmarks\.md#([\w-]+)\)")
+NUMBER = re.compile(r"\d[\d,.]*\d|\d")
+
+
+def unrecorded(text: str) -> list[str]:
+    """The numbers in links to a suite that are none of its figures."""
+    suites = {benchmarks_page.anchor(name): name for name in SUITES}
+    return [
+        number
+        for quoted, anchor in QUOTE.findall(text)
+        if NUMBER.search(quoted)
+        for number in set(NUMBER.findall(quoted)) - recorded(suites[anchor])
+    ]
+
+
+def recorded(suite: str) -> set[str]:
+    """Every number in the names and figures of a result."""
+    measurements = record.load(suite).measurements
+    return {
+        number
+        for one in measurements
+        for text in (one.name, *one.figures.values())
+        for number in NUMBER.findall(text)
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_figures_that_a_page_quotes_are_recorded(page: Path) -> None:
+    if page != benchmarks_page.PAGE:
+        assert unrecorded(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_figure_that_was_not_recorded_is_found() -> None:
+    anchor = benchmarks_page.anchor("startup")
+    figure = record.load("startup").figures("start import isoscope")["best"]
+    assert unrecorded(f"[{figure}](reference/benchmarks.md#{anchor})") == []
+    assert unrecorded(f"[took 98.76 s](reference/benchmarks.md#{anchor})") == ["98.76"]
