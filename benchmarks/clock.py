@@ -163,6 +163,7 @@ def _row(case: Case, runs: list[Figures]) -> Measurement:
         "peak": f"{max(run['peak'] for run in runs) / 1e9:.2f} GB",
         "limit": str(case.limit),
         "transactions": f"{runs[0]['transactions']:,.0f}",
+        "CPU (median)": f"{median(run['cpu'] for run in runs):.3f} s",
         "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
         "ratio": f"{median(total(run) / run['yardstick'] for run in runs):.2f}",
     }

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import subprocess
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -33,10 +34,12 @@ def measured(  # noqa: PLR0913 - the question, and its limits
     levels: tuple[str, ...] = (),
     method: str | None = None,
     time_limit: float = TIME_LIMIT,
+    is_cold: bool = False,
 ) -> Figures:
     """What `load` found in an interpreter of its own."""
     asked = {"history": str(history), "yardstick": yardstick and str(yardstick), "check": check}
-    return _elsewhere("load", asked | {"levels": levels, "method": method, "time_limit": time_limit})
+    limits = {"time_limit": time_limit, "is_cold": is_cold}
+    return _elsewhere("load", asked | {"levels": levels, "method": method} | limits)
 
 
 def measured_command(*arguments: str) -> Figures:
@@ -73,18 +76,22 @@ def load(  # noqa: PLR0913 - the question, and its limits
     levels: tuple[str, ...] = (),
     method: str | None = None,
     time_limit: float = TIME_LIMIT,
+    is_cold: bool = False,
 ) -> Figures:
     """Loads (and checks) one history at `levels`, or at all; searches take so many seconds at most.
 
-    Memory is the peak above that after the imports: `memory` of the load, `check_memory` of all. With
-    them, it is `peak`.
+    A cold file is read from the disk, another one mostly from memory. `cpu` is that of all threads. Memory is
+    the peak above that after the imports: `memory` of the load, `check_memory` of all. With them, it is
+    `peak`.
     """
     import pyarrow.parquet  # noqa: F401, PLC0415 - its import is no part of the measurement
 
     from isoscope import checkers, formats  # noqa: PLC0415
     from isoscope.verdict import Outcome  # noqa: PLC0415
 
-    before = _peak()
+    if is_cold:
+        _evict(Path(history))
+    before, spent = _peak(), process_time()
     started = perf_counter()
     loaded = formats.load(history)
     seconds = perf_counter() - started
@@ -99,6 +106,7 @@ def load(  # noqa: PLR0913 - the question, and its limits
         started = perf_counter()
         report = checkers.check(loaded, levels or None, method=method, time_limit=time_limit)
         result["check"] = perf_counter() - started
+        result["cpu"] = process_time() - spent
         result["sort"] = _sorted(loaded, levels)
         result["check_memory"] = _peak() - before
         result["violated"] = float(len(report.weakest_violated))
@@ -122,8 +130,19 @@ def _sorted(history: History, levels: tuple[str, ...]) -> float:
 
 def size_of(path: Path) -> int:
     """Bytes of a file, or of all files of a folder."""
-    files = path.iterdir() if path.is_dir() else [path]
-    return sum(file.stat().st_size for file in files)
+    return sum(file.stat().st_size for file in _files(path))
+
+
+def _files(path: Path) -> list[Path]:
+    return [*path.iterdir()] if path.is_dir() else [path]
+
+
+def _evict(path: Path) -> None:
+    """Drops what the system has of it in memory."""
+    for file in _files(path):
+        with file.open("rb") as opened:
+            os.fsync(opened.fileno())
+            os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _peak() -> float:

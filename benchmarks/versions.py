@@ -84,6 +84,7 @@ def _checked(case: Case, transactions: int) -> Measurement:
         "transactions": f"{runs[0]['transactions']:,.0f}",
         "largest component": f"{largest:,}",
         "memory": f"{max(run['check_memory'] for run in runs) / 1e6:.0f} MB",
+        "CPU (median)": f"{median(run['cpu'] for run in runs):.3f} s",
         "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
         "ratio": f"{median(total(run) / run['yardstick'] for run in runs):.2f}",
     }
