@@ -37,9 +37,16 @@ def measured(  # noqa: PLR0913 - the question, and its limits
     is_cold: bool = False,
 ) -> Figures:
     """What `load` found in an interpreter of its own."""
-    asked = {"history": str(history), "yardstick": yardstick and str(yardstick), "check": check}
-    limits = {"time_limit": time_limit, "is_cold": is_cold}
-    return _elsewhere("load", asked | {"levels": levels, "method": method} | limits)
+    asked = {
+        "history": str(history),
+        "yardstick": yardstick and str(yardstick),
+        "check": check,
+        "levels": levels,
+        "method": method,
+        "time_limit": time_limit,
+        "is_cold": is_cold,
+    }
+    return _elsewhere("load", asked)
 
 
 def measured_command(*arguments: str) -> Figures:

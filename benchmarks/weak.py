@@ -180,7 +180,7 @@ def _row(case: Case, runs: list[dict[str, float]], cold: dict[str, float]) -> Me
 
 WEAK = Suite(
     title="The weak levels",
-    how=f"A file on a cold disk is dropped from memory before the run; CPU is that of all threads. {YARDSTICK}",
+    how=f"A file on a cold disk was dropped from memory before; CPU is that of all threads. {YARDSTICK}",
     full=measurements,
     quick=lambda: measurements(_QUICK, share=0.03, repeats=1, ways=(2_000,)),
     groups={
