@@ -17,6 +17,8 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from isoscope.history import History
 
 __all__ = ["Figures", "command", "load", "measured", "measured_command", "size_of"]
@@ -54,7 +56,7 @@ def measured_command(*arguments: str) -> Figures:
     return _elsewhere("command", {"arguments": arguments})
 
 
-def _elsewhere(what: str, asked: dict[str, object]) -> Figures:
+def _elsewhere(what: str, asked: Mapping[str, object]) -> Figures:
     line = [sys.executable, "-m", "benchmarks.measure", what, json.dumps(asked)]
     output = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
     result: Figures = json.loads(output)
