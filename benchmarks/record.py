@@ -74,9 +74,17 @@ def load(suite: str, folder: Path | None = None) -> Result:
 
 
 def save(suite: str, result: Result, folder: Path | None = None) -> None:
-    """Writes a result; the same one is always the same file."""
-    text = json.dumps(_rounded(asdict(result)), indent=1, ensure_ascii=False)
-    ((folder or RESULTS) / f"{suite}.json").write_text(f"{text}\n", encoding="utf-8")
+    """Writes a result, each measurement on a line; the same one is always the same file."""
+    fields = (f'"{name}": {_lines(_rounded(told))}' for name, told in asdict(result).items())
+    text = ",\n".join(fields)
+    ((folder or RESULTS) / f"{suite}.json").write_text(f"{{\n{text}\n}}\n", encoding="utf-8")
+
+
+def _lines(told: object) -> str:
+    if not isinstance(told, list):
+        return json.dumps(told, ensure_ascii=False)
+    items = ",\n".join(json.dumps(item, ensure_ascii=False) for item in told)
+    return f"[\n{items}\n]" if told else "[]"
 
 
 def _rounded(told: object) -> object:
