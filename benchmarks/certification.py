@@ -8,7 +8,7 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING
 
-from benchmarks.measure import measured_command
+from benchmarks.measure import measured_command, time_of_lines
 from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.history import Initial
@@ -97,11 +97,7 @@ def measurements(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterato
 
 
 def _run(path: Path, certificate: Path) -> dict[str, float]:
-    started = process_time()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    yardstick = process_time() - started
+    yardstick = time_of_lines(path, process_time)
     plain = _cpu("check", str(path))
     certified = _cpu("check", str(path), "--certificate", str(certificate))
     return {"yardstick": yardstick, "plain": plain, "certified": certified}

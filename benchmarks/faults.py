@@ -19,6 +19,7 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, parts, simulated
+from benchmarks.measure import resident
 from benchmarks.online import SERIALIZABLE, SNAPSHOT
 from benchmarks.service import _LINES, _post, _Recorded, _running, _Service
 from benchmarks.suite import DATA, Measurement, Suite
@@ -262,9 +263,7 @@ def _measurement(found: Memory) -> Measurement:
 
 
 def _resident(service: _Service) -> float:
-    status = Path(f"/proc/{service.process.pid}/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) / 1024
+    return resident(service.process.pid) / _MEGABYTE
 
 
 class _Longest:

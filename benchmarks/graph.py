@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import graph_servers
 from benchmarks.graph_cases import EXPERIMENTS, Case
+from benchmarks.measure import time_of_lines
 from benchmarks.suite import DATA
 from isoscope import formats
 from isoscope.checkers import graph, version_order
@@ -22,7 +23,6 @@ from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from isoscope.graphdb import GraphStore
     from isoscope.history import History
@@ -94,7 +94,7 @@ def measure(case: Case, stores: Mapping[str, GraphStore]) -> Point:
     return Point(
         case=case,
         factors=_factors(history),
-        yardstick=min(_yardstick(DATA / "graph.edn") for _ in range(_NATIVE_REPEATS)),
+        yardstick=min(time_of_lines(DATA / "graph.edn") for _ in range(_NATIVE_REPEATS)),
         native=min(_native(history) for _ in range(_NATIVE_REPEATS)),
         loading=loading,
         queries=queries,
@@ -136,14 +136,6 @@ def _timed(store: GraphStore, name: str, search: Search, level: Level) -> float:
 def _native(history: History) -> float:
     started = perf_counter()
     version_order.judge(history, asked=LEVELS, max_anomalies=1)
-    return perf_counter() - started
-
-
-def _yardstick(path: Path) -> float:
-    started = perf_counter()
-    with path.open(encoding="utf-8") as lines:
-        for _ in lines:
-            pass
     return perf_counter() - started
 
 

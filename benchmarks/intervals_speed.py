@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.intervals_loads import BLINDW_RW, Simulated, yardstick
-from benchmarks.online import resident
+from benchmarks.measure import resident
 from benchmarks.plot import Panel
 from benchmarks.suite import Measurement, Plot, Suite, summarised
 

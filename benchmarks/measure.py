@@ -17,11 +17,21 @@ from time import perf_counter, process_time
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from isoscope.history import History
 
-__all__ = ["Figures", "command", "load", "measured", "measured_command", "size_of"]
+__all__ = [
+    "Figures",
+    "command",
+    "load",
+    "measured",
+    "measured_command",
+    "peak",
+    "resident",
+    "size_of",
+    "time_of_lines",
+]
 
 Figures: TypeAlias = dict[str, float]
 #: What a search takes at most if nothing else is asked for.
@@ -74,7 +84,7 @@ def command(arguments: list[str]) -> Figures:
             cli.main()
     except SystemExit as end:
         status = float(end.code or 0)
-    return {"seconds": perf_counter() - started, "status": status, "peak": _peak()}
+    return {"seconds": perf_counter() - started, "status": status, "peak": peak()}
 
 
 def load(  # noqa: PLR0913 - the question, and its limits
@@ -100,7 +110,7 @@ def load(  # noqa: PLR0913 - the question, and its limits
 
     if is_cold:
         _evict(Path(history))
-    before, spent = _peak(), process_time()
+    before, spent = peak(), process_time()
     started = perf_counter()
     loaded = formats.load(history)
     seconds = perf_counter() - started
@@ -109,7 +119,7 @@ def load(  # noqa: PLR0913 - the question, and its limits
         "operations": float(loaded.columns.operations),
         "transactions": float(len(loaded)),
         "bytes": float(size_of(Path(history))),
-        "memory": _peak() - before,
+        "memory": peak() - before,
     }
     if check:
         started = perf_counter()
@@ -117,12 +127,12 @@ def load(  # noqa: PLR0913 - the question, and its limits
         result["check"] = perf_counter() - started
         result["cpu"] = process_time() - spent
         result["sort"] = _sorted(loaded, levels)
-        result["check_memory"] = _peak() - before
+        result["check_memory"] = peak() - before
         result["violated"] = float(len(report.weakest_violated))
         result["holds"] = float(len(report.levels(Outcome.HOLDS)))
-    result["peak"] = _peak()
+    result["peak"] = peak()
     if yardstick is not None:
-        result["yardstick"] = _iterate(yardstick)
+        result["yardstick"] = time_of_lines(Path(yardstick))
     return result
 
 
@@ -154,19 +164,30 @@ def _evict(path: Path) -> None:
             os.posix_fadvise(opened.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
-def _peak() -> float:
+def peak() -> float:
+    """The most bytes that this process had in memory."""
     # Not `getrusage`: its figure starts with that of the process that started this one.
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
+    return _status("self", "VmHWM")
+
+
+def resident(process: int | None = None) -> float:
+    """Bytes of a process in memory, by default of this one."""
+    return _status(str(process or "self"), "VmRSS")
+
+
+def _status(process: str, name: str) -> float:
+    status = Path(f"/proc/{process}/status").read_text(encoding="ascii")
+    [line] = [line for line in status.splitlines() if line.startswith(name)]
     return int(line.split()[1]) * 1024.0
 
 
-def _iterate(path: str) -> float:
-    started = perf_counter()
-    with Path(path).open("rb") as lines:
+def time_of_lines(path: Path, clock: Callable[[], float] = perf_counter) -> float:
+    """The yardstick: seconds in which Python iterates over the lines of a file."""
+    started = clock()
+    with path.open("rb") as lines:
         for _ in lines:
             pass
-    return perf_counter() - started
+    return clock() - started
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, bodies, parsed, simulated
+from benchmarks.measure import resident, time_of_lines
 from benchmarks.plot import Panel
 from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope import formats
@@ -42,7 +43,6 @@ __all__ = [
     "measure_all",
     "measurement",
     "plots",
-    "resident",
     "wrong",
 ]
 
@@ -266,23 +266,8 @@ def feed(case: Case, file: Path, transactions: int) -> Fed:
         parsing=parsing,
         resident=grown / MEGABYTE,
         found=watch.found,
-        yardstick=_lines(file),
+        yardstick=time_of_lines(file),
     )
-
-
-def resident() -> float:
-    """Bytes of this process in memory."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) * 1024.0
-
-
-def _lines(path: Path) -> float:
-    started = perf_counter()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started
 
 
 def measurement(fed: Fed) -> Measurement:

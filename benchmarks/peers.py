@@ -19,6 +19,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.loading import REGISTERS
+from benchmarks.measure import time_of_lines
 from benchmarks.suite import DATA, Measurement
 from isoscope import formats
 from isoscope.workloads import generate
@@ -85,7 +86,7 @@ def compare(commands: dict[str, list[str]], history: Path, repeats: int) -> dict
     runs: dict[str, list[Run]] = {name: [] for name in commands}
     for _ in range(repeats):
         for name, command in commands.items():
-            runs[name].append(_timed(command, _iterate(history)))
+            runs[name].append(_timed(command, time_of_lines(history)))
     return runs
 
 
@@ -129,11 +130,3 @@ def _timed(command: list[str], yardstick: float) -> Run:
         status=process.returncode,
         yardstick=yardstick,
     )
-
-
-def _iterate(path: Path) -> float:
-    started = perf_counter()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started

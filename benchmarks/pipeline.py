@@ -19,7 +19,7 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from benchmarks.online import resident
+from benchmarks.measure import peak, resident, time_of_lines
 from benchmarks.plot import Panel
 from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope._native import dispatch_times
@@ -135,12 +135,12 @@ def measure(shape: str, transactions: int, way: Way, file: Path) -> Run:
     clients = _read(file)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
     before = resident()
-    seconds, found, peak = [], dispatch_times([], way=way, capacity=CAPACITY), 0.0
+    seconds, found, most = [], dispatch_times([], way=way, capacity=CAPACITY), 0.0
     for repeat in range(REPEATS):
         started = perf_counter()
         found = dispatch_times(clients, way=way, capacity=CAPACITY)
         seconds.append(perf_counter() - started)
-        peak = peak if repeat else _peak()
+        most = most if repeat else peak()
     if not found.in_order or found.items != sum(map(len, clients)):
         raise AssertionError(f"{shape}, {way}: {found.items} items, in order: {found.in_order}")
     return Run(
@@ -149,11 +149,11 @@ def measure(shape: str, transactions: int, way: Way, file: Path) -> Run:
         way=way,
         seconds=min(seconds),
         # The core has a copy of the times, whatever the way.
-        megabytes=max(peak - before - 8 * found.items, 0) / 1e6,
+        megabytes=max(most - before - 8 * found.items, 0) / 1e6,
         items=found.items,
         batches=found.batches,
         max_waiting=found.max_waiting,
-        yardstick=_iterate(file),
+        yardstick=time_of_lines(file),
     )
 
 
@@ -164,20 +164,6 @@ def _read(file: Path) -> list[array[int]]:
             client, before = line.split()
             clients[int(client)].append(int(before))
     return clients
-
-
-def _peak() -> float:
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
-    return int(line.split()[1]) * 1024.0
-
-
-def _iterate(file: Path) -> float:
-    started = perf_counter()
-    with file.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started
 
 
 def measurement(run: Run) -> Measurement:

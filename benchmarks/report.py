@@ -9,17 +9,18 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from benchmarks.measure import time_of_lines
 from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 __all__ = ["SUITE", "measurements", "with_violations", "written"]
 
@@ -110,7 +111,7 @@ def written(path: str, lines: str) -> dict[str, float]:
         "bytes": len(page),
         "found": sum(widest.anomaly_counts.values()),
         "shown": int(page.split(b'<span class="badge">')[1].split(b"<")[0].replace(b",", b"")),
-        "yardstick": _lines(lines),
+        "yardstick": time_of_lines(Path(lines)),
     }
 
 
@@ -118,14 +119,6 @@ def _measured(path: Path, lines: Path) -> dict[str, float]:
     command = [sys.executable, "-m", "benchmarks.report", str(path), str(lines)]
     result: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return result
-
-
-def _lines(path: str) -> float:
-    started = perf_counter()
-    with open(path, "rb") as file:  # noqa: PTH123 - what is measured is the loop
-        for _ in file:
-            pass
-    return perf_counter() - started
 
 
 SUITE = Suite(

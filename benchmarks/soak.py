@@ -16,7 +16,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, parts, simulated
-from benchmarks.online import MEGABYTE, SERIALIZABLE, SNAPSHOT, STRATEGIES, Strategy, Watch, resident, wrong
+from benchmarks.measure import resident
+from benchmarks.online import MEGABYTE, SERIALIZABLE, SNAPSHOT, STRATEGIES, Strategy, Watch, wrong
 from benchmarks.plot import Panel
 from benchmarks.suite import Measurement, Plot, Suite, summarised
 from isoscope.checkers.online import Online

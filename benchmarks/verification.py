@@ -12,7 +12,7 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.measure import measured_command
+from benchmarks.measure import measured_command, time_of_lines
 from benchmarks.suite import DATA, Measurement, Suite
 
 if TYPE_CHECKING:
@@ -171,11 +171,7 @@ def measurements(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterato
 
 
 def _run(history: Path, certificate: Path) -> dict[str, float]:
-    started = process_time()
-    with history.open("rb") as lines:
-        for _ in lines:
-            pass
-    yardstick = process_time() - started
+    yardstick = time_of_lines(history, process_time)
     before = _cpu_of_children()
     figures = measured_command("verify", str(history), str(certificate))
     cpu = _cpu_of_children() - before
