@@ -70,7 +70,8 @@ test-deep: build $(VENV)/developed ## run the suite with many new examples and s
 
 .PHONY: test-all
 test-all: test ## also what is slow, or needs servers or a browser
-	scripts/servers $(BIN)/pytest -m "server or slow" $(PYTEST)
+	scripts/servers $(BIN)/pytest -n auto --dist worksteal -m "slow and not server" $(PYTEST)
+	scripts/servers $(BIN)/pytest -m server $(PYTEST)
 
 .PHONY: check
 check: build $(VENV)/developed ## formatting, lints and types
