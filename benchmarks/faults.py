@@ -27,7 +27,7 @@ from isoscope.formats.parquet import to_stream
 from isoscope.live.batches import FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from isoscope.workloads import Workload
 
@@ -83,10 +83,12 @@ def measurements() -> Iterator[Measurement]:
     yield replay()
 
 
-def attacks(seconds: float = SECONDS, workload: Workload = WORKLOAD) -> Iterator[Measurement]:
+def attacks(
+    seconds: float = SECONDS, workload: Workload = WORKLOAD, names: Iterable[str] = tuple(ATTACKS)
+) -> Iterator[Measurement]:
     """The delay of honest batches while an attacker is at work."""
     recorded = _Recorded(SERIALIZABLE, workload)
-    for name in ATTACKS:
+    for name in names:
         with (
             tempfile.TemporaryDirectory(dir=DATA) as folder,
             _running((SNAPSHOT, SERIALIZABLE), Path(folder), "interval") as service,
@@ -304,7 +306,11 @@ FAULTS = Suite(
     title="The online service under attack and after a crash",
     how=HOW,
     full=measurements,
-    quick=lambda: attacks(0.5, replace(WORKLOAD, transactions=20_000)),
+    quick=lambda: attacks(
+        0.5,
+        replace(WORKLOAD, transactions=5_000),
+        ("nothing", "a header of 48 MB", "1,000 unfinished bodies"),
+    ),
 )
 MEMORY = Suite(
     title="The memory of the online service",
