@@ -93,66 +93,12 @@ fuzz: ## hostile input for every parser, for SECONDS=60
 	cargo run --quiet --release --manifest-path rust/fuzz/Cargo.toml --bin stress -- $(SECONDS) tests
 
 .PHONY: bench
-bench: build ## run the benchmarks and print their table
-	$(BIN)/python -m benchmarks $(RECORD)
+bench: build $(VENV)/developed ## run the benchmarks at a small size (minutes; SUITE=name runs one)
+	$(BIN)/python -m benchmarks $(SUITE)
 
-.PHONY: growth
-growth: build ## run the growth benchmarks (minutes)
-	$(BIN)/python -m benchmarks growth $(RECORD)
-
-.PHONY: bench-versions
-bench-versions: build ## run the benchmarks of levels from a version order (minutes, 3 GB)
-	$(BIN)/python -m benchmarks versions $(RECORD)
-	$(BIN)/python -m benchmarks adya $(RECORD)
-
-.PHONY: bench-solver
-bench-solver: build ## run the published workloads of solvers at snapshot isolation and serializable (minutes)
-	$(BIN)/python -m benchmarks solver $(RECORD)
-
-.PHONY: bench-spark
-bench-spark: build $(VENV)/developed ## run the check on Apache Spark against one process (minutes; needs Java 17)
-	$(BIN)/python -m benchmarks spark $(RECORD)
-
-.PHONY: bench-solver-points
-bench-solver-points: build ## decide every parameter point of published evaluations of solvers (a quarter of an hour)
-	$(BIN)/python -m benchmarks solver-points $(RECORD)
-
-.PHONY: bench-clock
-bench-clock: build ## run the benchmarks of the clock levels, with growth (minutes, 2 GB)
-	$(BIN)/python -m benchmarks clock $(RECORD)
-	$(BIN)/python -m benchmarks collection $(RECORD)
-
-.PHONY: bench-online
-bench-online: build ## run the benchmarks of online checking (minutes; with SOAK=1 20 million transactions)
-	$(BIN)/python -m benchmarks online $(RECORD)
-	$(BIN)/python -m benchmarks stability $(RECORD)
-	$(BIN)/python -m benchmarks service $(RECORD)
-	if [ -n "$(SOAK)" ]; then $(BIN)/python -m benchmarks soak $(RECORD); fi
-
-.PHONY: bench-intervals
-bench-intervals: build ## run the benchmarks of the method of intervals, and of its pipeline (minutes)
-	$(BIN)/python -m benchmarks intervals $(RECORD)
-	$(BIN)/python -m benchmarks pipeline $(RECORD)
-
-.PHONY: bench-journal
-bench-journal: build ## run the benchmark of the journal beside one on SQLite (a minute)
-	$(BIN)/python -m benchmarks journal $(RECORD)
-
-.PHONY: bench-run
-bench-run: build ## run the benchmark of recording, alone and on PostgreSQL (minutes)
-	$(BIN)/python -m benchmarks recording $(RECORD)
-
-.PHONY: bench-verify
-bench-verify: build ## run the benchmark of verifying certificates of a million transactions (minutes, 2 GB)
-	$(BIN)/python -m benchmarks verification $(RECORD)
-
-.PHONY: bench-graph
-bench-graph: build ## run the benchmark of levels as queries on graph databases (minutes)
-	$(BIN)/python -m benchmarks graph $(RECORD)
-
-.PHONY: bench-large
-bench-large: build ## run the benchmark of 50 million operations (minutes, 6 GB)
-	$(BIN)/python -m benchmarks large $(RECORD)
+.PHONY: bench-full
+bench-full: build $(VENV)/developed ## run them at full size (hours, 6 GB; SUITE=name, RECORD=--record)
+	$(BIN)/python -m benchmarks $(SUITE) --full $(RECORD)
 
 .PHONY: clean
 clean: ## remove everything that was built

@@ -8,8 +8,8 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA, Row
-from benchmarks.measure import measured_command
+from benchmarks.measure import measured_command, time_of_lines
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.history import Initial
 from isoscope.levels import Level
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["CASES", "HOW", "rows", "write_case"]
+__all__ = ["CASES", "SUITE", "measurements", "write_case"]
 
 TRANSACTIONS = 100_000
 REPEATS = 5
@@ -75,7 +75,7 @@ def write_case(name: str, folder: Path, *, size: int = TRANSACTIONS) -> Path:
     return path
 
 
-def rows(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Row]:
+def measurements(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Measurement]:
     """The seconds of each case, without and with a certificate."""
     DATA.mkdir(exist_ok=True)
     for name in CASES:
@@ -93,15 +93,11 @@ def rows(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Row]:
             "ratio to the yardstick": f"{median(run['certified'] / run['yardstick'] for run in runs):.0f}",
             "certificate": f"{certificate.stat().st_size / 1e6:.2f} MB",
         }
-        yield Row(f"Certify {name}", figures)
+        yield Measurement(f"Certify {name}", figures)
 
 
 def _run(path: Path, certificate: Path) -> dict[str, float]:
-    started = process_time()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    yardstick = process_time() - started
+    yardstick = time_of_lines(path, process_time)
     plain = _cpu("check", str(path))
     certified = _cpu("check", str(path), "--certificate", str(certificate))
     return {"yardstick": yardstick, "plain": plain, "certified": certified}
@@ -116,3 +112,11 @@ def _cpu(*arguments: str) -> float:
 def _cpu_of_children() -> float:
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+SUITE = Suite(
+    title="What certificates add to a check",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(size=3_000, repeats=1),
+)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA, Row
 from benchmarks.measure import measured, measured_command
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.cli import check
 from isoscope.databases.simulated import Simulated, run
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from benchmarks.measure import Figures
     from isoscope.workloads import Workload
 
-__all__ = ["DATABASES", "HOW", "rows", "save", "write_by_session"]
+__all__ = ["CASES", "DATABASES", "SIZES", "STREAMED", "SUITE", "measurements", "save", "write_by_session"]
 
 REPEATS = 3
 HOW = (
@@ -100,7 +100,7 @@ CASES = (
 STREAMED = {size: Limit(memory=0.2) for size in ("100k", "1M")}
 
 
-def rows(sizes: Mapping[str, Workload] = SIZES, repeats: int = REPEATS) -> Iterator[Row]:
+def measurements(sizes: Mapping[str, Workload] = SIZES, repeats: int = REPEATS) -> Iterator[Measurement]:
     """Every case; they take turns, so that a slow minute hits all alike."""
     DATA.mkdir(exist_ok=True)
     for database in DATABASES:
@@ -150,7 +150,7 @@ def _measured(case: Case) -> Figures:
     return found
 
 
-def _row(case: Case, runs: list[Figures]) -> Row:
+def _row(case: Case, runs: list[Figures]) -> Measurement:
     def total(run: Figures) -> float:
         return run["seconds"] + run["check"]
 
@@ -162,19 +162,35 @@ def _row(case: Case, runs: list[Figures]) -> Row:
         "of it sort": f"{median(run['sort'] for run in runs):.3f} s",
         "peak": f"{max(run['peak'] for run in runs) / 1e9:.2f} GB",
         "limit": str(case.limit),
+        "transactions": f"{runs[0]['transactions']:,.0f}",
+        "CPU (median)": f"{median(run['cpu'] for run in runs):.3f} s",
         "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
         "ratio": f"{median(total(run) / run['yardstick'] for run in runs):.2f}",
     }
-    return Row(case.name, figures)
+    return Measurement(case.name, figures)
 
 
-def _streamed(size: str, limit: Limit) -> Row:
+def _streamed(size: str, limit: Limit) -> Measurement:
     name = f"{SNAPSHOT}, {size} JSON, streaming"
     if not any("--streaming" in option.opts for option in check.command.params):
-        return Row(name, {"command": "not in this version", "limit": str(limit)})
+        return Measurement(name, {"command": "not in this version", "limit": str(limit)})
     file = str(_file(SNAPSHOT, size, "json"))
     found = measured_command("check", file, "--level", SNAPSHOT, "--method", "timestamps", "--streaming")
     if found["status"]:
         raise AssertionError(f"{name}: exit status {found['status']:.0f}")
     figures = {"command": f"{found['seconds']:.3f} s", "peak": f"{found['peak'] / 1e9:.2f} GB"}
-    return Row(name, figures | {"limit": str(limit)})
+    return Measurement(name, figures | {"limit": str(limit)})
+
+
+SUITE = Suite(
+    title="The levels of the database's clock",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(
+        {
+            size: replace(workload, transactions=workload.transactions // 100)
+            for size, workload in SIZES.items()
+        },
+        repeats=1,
+    ),
+)

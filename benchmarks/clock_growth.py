@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.clock import DATABASES, SERIALIZABLE, SNAPSHOT, save
-from benchmarks.loading import DATA
 from benchmarks.measure import measured
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope.workloads import MIXES, TABLE_1
 
 if TYPE_CHECKING:
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from benchmarks.measure import Figures
     from isoscope.workloads import Workload
 
-__all__ = ["FIGURES", "HOW", "Point", "Varied", "line", "measure_all", "page", "pictures"]
+__all__ = ["FIGURES", "SUITE", "Point", "Varied", "measure_all", "measurement", "plots"]
 
 REPEATS = 2
 HOW = (
-    "Best time and most memory of two runs; memory is the peak above that after the imports. Nanoseconds by "
-    "operation and transactions by second are those of load and check at snapshot isolation."
+    "Best time and most memory of two runs; memory is the peak above that after the imports. The time of "
+    "a whole operation and transactions by second are those of load and check at snapshot isolation."
 )
 LISTS = replace(TABLE_1, lists=True, max_writes_per_key=32)
 THOUSANDS = (5, 100, 200, 500, 1_000)
@@ -83,6 +83,8 @@ FIGURES: Mapping[str, Varied] = {
         }
     ),
 }
+#: By thousands of transactions, under a name of its own: it has other labels.
+QUICK = {"few transactions": _transactions(TABLE_1, (1, 2))}
 THROUGHPUT = "mix"
 
 
@@ -138,48 +140,29 @@ def _runs(workload: Workload, level: str) -> list[Figures]:
     return [measured(file, check=True, levels=(level,), method="timestamps") for _ in range(REPEATS)]
 
 
-def line(point: Point) -> str:
-    """A point as it is printed."""
-    checks = ", ".join(f"{level} {seconds:.3f} s" for level, seconds in point.check.items())
-    stages = f"load {point.load:.3f} s, {checks}, {point.nanoseconds:.0f} ns/operation"
-    return f"{point.figure} {point.label}: {stages}"
+def measurement(point: Point) -> Measurement:
+    """Seconds and megabytes of each stage."""
+    checks = {level: f"{point.check[level]:.3f} s, {point.memory[level]:.0f} MB" for level in DATABASES}
+    figures = {
+        "operations": f"{point.operations:,.0f}",
+        "load": f"{point.load:.3f} s",
+        **checks,
+        "a whole operation": f"{point.nanoseconds:.0f} ns",
+        "transactions/s": f"{point.throughput(SNAPSHOT):,.0f}",
+    }
+    return Measurement(point.label, figures, group=f"Clock levels by {point.figure}")
 
 
-def page(points: list[Point]) -> str:
-    """A table for each figure."""
-    names = dict.fromkeys(point.figure for point in points)
-    tables = (f"### By {name}\n\n{_table(name, points)}" for name in names)
-    return "\n\n".join(tables) + "\n"
-
-
-def _table(name: str, points: Iterable[Point]) -> str:
-    titles = [name, "operations", "load", *DATABASES, "ns/operation", "transactions/s"]
-    lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
-    lines += [f"| {' | '.join(_cells(point))} |" for point in points if point.figure == name]
-    return "\n".join(lines)
-
-
-def _cells(point: Point) -> Iterator[str]:
-    yield point.label
-    yield f"{point.operations:,.0f}"
-    yield f"{point.load:.3f} s"
-    for level in DATABASES:
-        yield f"{point.check[level]:.3f} s, {point.memory[level]:.0f} MB"
-    yield f"{point.nanoseconds:.0f}"
-    yield f"{point.throughput(SNAPSHOT):,.0f}"
-
-
-def pictures(points: list[Point]) -> dict[str, str]:
-    """Plots of seconds, of megabytes, and of transactions a second by mix; by file name."""
+def plots(points: list[Point]) -> Iterator[Plot]:
+    """Seconds, megabytes, and transactions a second by mix."""
     names = dict.fromkeys(point.figure for point in points)
     seconds = [_panel(name, "seconds", points, _SECONDS) for name in names]
     megabytes = [_panel(name, "MB", points, _MEGABYTES) for name in names]
-    throughput = _panel(THROUGHPUT, "1000 transactions/s", points, _THROUGHPUT)
-    return {
-        "clock-time.svg": figure(seconds, title="Seconds of each stage"),
-        "clock-memory.svg": figure(megabytes, title="Megabytes at the peak, loading included"),
-        "clock-throughput.svg": figure([throughput], title="Transactions by second, loading included"),
-    }
+    yield Plot(name="clock-time", title="Seconds of each stage", panels=seconds)
+    yield Plot(name="clock-memory", title="Megabytes at the peak, loading included", panels=megabytes)
+    if THROUGHPUT in names:
+        panel = _panel(THROUGHPUT, "1000 transactions/s", points, _THROUGHPUT)
+        yield Plot(name="clock-throughput", title="Transactions by second, loading included", panels=[panel])
 
 
 _Series: TypeAlias = "Mapping[str, Callable[[Point], float]]"
@@ -200,7 +183,7 @@ _THROUGHPUT: _Series = {
 
 def _panel(name: str, title: str, points: Iterable[Point], series: _Series) -> Panel:
     mine = [point for point in points if point.figure == name]
-    at = FIGURES[name].at
+    at = {**FIGURES, **QUICK}[name].at
     return Panel(
         title=title,
         across=name,
@@ -209,3 +192,11 @@ def _panel(name: str, title: str, points: Iterable[Point], series: _Series) -> P
         joined=bool(at),
         at=at,
     )
+
+
+SUITE = Suite(
+    title="How the clock levels grow",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all(QUICK), measurement, plots),
+)

@@ -12,13 +12,17 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import sleep
+from typing import TYPE_CHECKING
 
 from benchmarks.clock import SNAPSHOT, save
-from benchmarks.loading import DATA
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope.workloads import TABLE_1
 
-__all__ = ["HOW", "Run", "line", "measure_all", "page", "picture"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["SUITE", "Run", "measure_all", "measurement", "plots"]
 
 HOW = (
     "Snapshot isolation by the clock, of one AION JSON file: in memory, and with `--streaming`. Memory is "
@@ -79,28 +83,18 @@ def _memory(process: int) -> float:
     return int(resident[1]) / 1000 if resident else 0.0
 
 
-def line(run: Run) -> str:
-    """One run in words."""
-    stages = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in run.stages.items())
-    return f"{run.transactions:,} transactions, {run.way}: {stages}, peak {max(run.memory):.0f} MB"
-
-
-def page(runs: list[Run]) -> str:
-    """A table of stages and peaks."""
-    head = "| transactions | way | load | sort | check | peak |\n|---|---|---|---|---|---|"
-    rows = (
-        f"| {run.transactions:,} | {run.way} | {_seconds(run, 'load')} | {_seconds(run, 'sort')} "
-        f"| {_seconds(run, 'check')} | {max(run.memory):.0f} MB |"
-        for run in runs
-    )
-    return "\n".join([head, *rows, ""])
+def measurement(run: Run) -> Measurement:
+    """Stages and peak."""
+    figures = {stage: _seconds(run, stage) for stage in ("load", "sort", "check")}
+    name = f"{run.transactions:,} transactions, {run.way}"
+    return Measurement(name, {**figures, "peak": f"{max(run.memory):.0f} MB"})
 
 
 def _seconds(run: Run, stage: str) -> str:
     return f"{run.stages[stage]:.2f} s" if stage in run.stages else "in check"
 
 
-def picture(runs: list[Run]) -> str:
+def plots(runs: list[Run]) -> Iterator[Plot]:
     """Memory over the course of each run."""
     panels = [
         Panel(
@@ -111,4 +105,13 @@ def picture(runs: list[Run]) -> str:
         )
         for size in dict.fromkeys(run.transactions for run in runs)
     ]
-    return figure(panels, title="Memory of the clock levels, in memory and from a disk")
+    title = "Memory of the clock levels, in memory and from a disk"
+    yield Plot(name="collection", title=title, panels=panels)
+
+
+SUITE = Suite(
+    title="The clock levels in memory and from a disk",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all((5_000,)), measurement, plots),
+)

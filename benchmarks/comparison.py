@@ -1,7 +1,8 @@
 """`python -m benchmarks.comparison TREE`: loading and checking in another checkout and in this one.
 
-Both read the files of `benchmarks/data` (made by `python -m benchmarks`), each measurement in an interpreter
-of its own; the two take turns, so that a slow minute hits both. The other tree has been built in its `.venv`.
+Both read the files of `benchmarks/data` (made by `python -m benchmarks loading --full`), each measurement in
+an interpreter of its own; the two take turns, so that a slow minute hits both. The other tree has been built
+in its `.venv`.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import CASES, DATA, WRITTEN
+from benchmarks.loading import CASES, WRITTEN
+from benchmarks.suite import DATA
 
 if TYPE_CHECKING:
     from benchmarks.measure import Figures
@@ -27,7 +29,7 @@ _WEAK = ("read-committed", "read-atomic", "causal", "cut-isolation")
 
 def compare(other: Path) -> None:
     """Prints a line for each file: seconds before and now, best of three."""
-    for name, _, yardstick in (*CASES, *WRITTEN):
+    for name, *_, yardstick in (*CASES, *WRITTEN):
         trees: dict[Path, list[Figures]] = {other: [], HERE: []}
         for _ in range(REPEATS):
             for tree, runs in trees.items():

@@ -1,4 +1,4 @@
-"""`python -m benchmarks explainable`: how often the method of intervals is wrong on small histories.
+"""How often the method of intervals is wrong on small histories.
 
 The oracle of `isoscope.reference.instants` says of each whether a database of the profile can have given it.
 A *false alarm* accuses a history that has an explanation; a *miss* does not accuse one that has none. A miss
@@ -14,7 +14,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from benchmarks.explainable_runs import changed, correct
-from benchmarks.loading import Row
+from benchmarks.suite import Measurement, Suite
 from isoscope.checkers import check
 from isoscope.profiles import PROFILES
 from isoscope.reference.instants import RULES, is_explained
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.profiles import Profile
 
-__all__ = ["CHECKERS", "HOW", "Rates", "by_kernel", "by_specification", "drawn", "measured", "rows"]
+__all__ = ["CHECKERS", "SUITE", "Rates", "by_kernel", "by_specification", "drawn", "measured", "measurements"]
 
 #: For each profile; all of them take about ten minutes of one core.
 RUNS = 120
@@ -109,18 +109,18 @@ def broken(history: History, profile: Profile) -> str:
     return " or ".join(found) or "several"
 
 
-def rows() -> Iterator[Row]:
+def measurements(runs: int = RUNS) -> Iterator[Measurement]:
     """Each profile, by kernel and specification."""
     totals = {name: Rates() for name in CHECKERS}
     for profile in PROFILES.values():
-        for name, rates in measured(profile, RUNS).items():
-            yield Row(f"{name}: {profile.name}", _figures(rates))
+        for name, rates in measured(profile, runs).items():
+            yield Measurement(f"{name}: {profile.name}", _figures(rates))
             totals[name].explained += rates.explained
             totals[name].unexplained += rates.unexplained
             totals[name].false_alarms += rates.false_alarms
             totals[name].misses += rates.misses
     for name, total in totals.items():
-        yield Row(f"{name}: all", _figures(total))
+        yield Measurement(f"{name}: all", _figures(total))
 
 
 def _figures(rates: Rates) -> dict[str, str]:
@@ -133,3 +133,11 @@ def _figures(rates: Rates) -> dict[str, str]:
         "misses": f"{rates.missed} ({share:.1%})",
         **classes,
     }
+
+
+SUITE = Suite(
+    title="Intervals against an exact oracle",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(runs=2),
+)

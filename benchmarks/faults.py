@@ -19,18 +19,19 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, parts, simulated
-from benchmarks.loading import DATA, Row
+from benchmarks.measure import resident
 from benchmarks.online import SERIALIZABLE, SNAPSHOT
 from benchmarks.service import _LINES, _post, _Recorded, _running, _Service
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope.formats.parquet import to_stream
 from isoscope.live.batches import FORMS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from isoscope.workloads import Workload
 
-__all__ = ["HOW", "HOW_MEMORY", "Memory", "attacks", "memory", "memory_row", "replay", "rows"]
+__all__ = ["FAULTS", "MEMORY", "attacks", "memory", "replay"]
 
 HOW = (
     "An honest collector sends batches of 500 one after the other; the delay is from the first byte of a "
@@ -76,16 +77,18 @@ ATTACKS: dict[str, tuple[bytes, bytes, int, int]] = {
 }
 
 
-def rows() -> Iterator[Row]:
-    """Attacks and the replay; `memory` takes much longer, and has a name of its own."""
+def measurements() -> Iterator[Measurement]:
+    """Attacks and the replay."""
     yield from attacks()
     yield replay()
 
 
-def attacks(seconds: float = SECONDS) -> Iterator[Row]:
+def attacks(
+    seconds: float = SECONDS, workload: Workload = WORKLOAD, names: Iterable[str] = tuple(ATTACKS)
+) -> Iterator[Measurement]:
     """The delay of honest batches while an attacker is at work."""
-    recorded = _Recorded(SERIALIZABLE, WORKLOAD)
-    for name in ATTACKS:
+    recorded = _Recorded(SERIALIZABLE, workload)
+    for name in names:
         with (
             tempfile.TemporaryDirectory(dir=DATA) as folder,
             _running((SNAPSHOT, SERIALIZABLE), Path(folder), "interval") as service,
@@ -99,7 +102,7 @@ def attacks(seconds: float = SECONDS) -> Iterator[Row]:
             "longest": f"{1000 * ordered[-1]:.0f} ms",
             "goal": f"{1000 * GOAL_DELAY:.0f} ms",
         }
-        yield Row(f"Attack: {name}", figures)
+        yield Measurement(f"Attack: {name}", figures)
 
 
 def _delays(service: _Service, recorded: _Recorded, name: str, seconds: float) -> list[float]:
@@ -174,7 +177,7 @@ def _one(stack: ExitStack, port: int, start: bytes, repeated: bytes, size: int) 
             sent += len(repeated)
 
 
-def replay(size: int = JOURNAL) -> Row:
+def replay(size: int = JOURNAL) -> Measurement:
     """The time from the start of a service with a journal of this size until it is ready."""
     recorded = _Recorded(SERIALIZABLE, replace(WORKLOAD, transactions=1_000_000))
     with tempfile.TemporaryDirectory(dir=DATA) as folder:
@@ -198,7 +201,7 @@ def replay(size: int = JOURNAL) -> Row:
         "address told after": f"{announced:.1f} s",
         "longest answer of /healthz": f"{1000 * health.longest:.0f} ms",
     }
-    return Row("Replay of a journal", figures)
+    return Measurement("Replay of a journal", figures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,7 +246,7 @@ def memory(parts_count: int = PARTS, workload: Workload = MANY) -> Memory:
     )
 
 
-def memory_row(found: Memory) -> Row:
+def _measurement(found: Memory) -> Measurement:
     """A run in words; raises if memory grows or exceeds its limit."""
     half = len(found.process) // 2
     if half and max(found.process[half:]) > 1.25 * max(found.process[:half]):
@@ -258,13 +261,11 @@ def memory_row(found: Memory) -> Row:
         "process": f"{found.process[0]:.0f} and {found.process[-1]:.0f} MB",
         "most": f"{found.most:.0f} MB, {found.most / LIMIT:.2f} x the limit",
     }
-    return Row("Memory of 100,000 keys and 1,000 sessions", figures)
+    return Measurement("Memory of 100,000 keys and 1,000 sessions", figures)
 
 
 def _resident(service: _Service) -> float:
-    status = Path(f"/proc/{service.process.pid}/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) / 1024
+    return resident(service.process.pid) / _MEGABYTE
 
 
 class _Longest:
@@ -300,6 +301,23 @@ def _journal(recorded: _Recorded, folder: Path, size: int) -> int:
         raise AssertionError(f"the journal has only {found:,} bytes: a checkpoint replaced it")
     return transactions
 
+
+FAULTS = Suite(
+    title="The online service under attack and after a crash",
+    how=HOW,
+    full=measurements,
+    quick=lambda: attacks(
+        0.5,
+        replace(WORKLOAD, transactions=5_000),
+        ("nothing", "a header of 48 MB", "1,000 unfinished bodies"),
+    ),
+)
+MEMORY = Suite(
+    title="The memory of the online service",
+    how=HOW_MEMORY,
+    full=lambda: [_measurement(memory())],
+    quick=lambda: [_measurement(memory(1, replace(MANY, transactions=10_000)))],
+)
 
 if __name__ == "__main__":
     _attack(int(sys.argv[1]), sys.argv[2])

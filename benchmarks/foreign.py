@@ -36,8 +36,8 @@ def _transactions(count: int, seed: int) -> Iterator[list[_Event]]:
         yield events
 
 
-def bincode(path: Path, *, transactions: int = 650_000) -> None:
-    """About 100 MB of dbcop's bincode."""
+def bincode(path: Path, transactions: int) -> None:
+    """Dbcop's bincode."""
     transaction = struct.Struct("<Q" + "BQQB" * OPERATIONS + "B")
     events = _transactions(transactions, seed=4)
     with path.open("wb") as file:
@@ -52,8 +52,8 @@ def bincode(path: Path, *, transactions: int = 650_000) -> None:
                 file.write(transaction.pack(OPERATIONS, *fields, 1))
 
 
-def yaml(path: Path, *, transactions: int = 120_000) -> None:
-    """About 100 MB of dbcop's YAML, in block style."""
+def yaml(path: Path, transactions: int) -> None:
+    """Dbcop's YAML, in block style."""
     events = _transactions(transactions, seed=5)
     with path.open("w", encoding="ascii") as file:
         file.write("---\n")
@@ -68,8 +68,8 @@ def yaml(path: Path, *, transactions: int = 120_000) -> None:
                 file.write("    success: true\n")
 
 
-def cobra(folder: Path, *, transactions: int = 400_000) -> None:
-    """About 100 MB of Cobra's logs, in a folder, with keys that are hashes."""
+def cobra(folder: Path, transactions: int) -> None:
+    """Cobra's logs, in a folder, with keys that are hashes."""
     folder.mkdir(exist_ok=True)
     write, read, frame = struct.Struct(">cqqq"), struct.Struct(">cqqqq"), struct.Struct(">cq")
     source = random.Random(6)

@@ -5,7 +5,6 @@ Neo4j is left out where its server cannot be had.
 
 from __future__ import annotations
 
-import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import perf_counter
@@ -13,7 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks import graph_servers
 from benchmarks.graph_cases import EXPERIMENTS, Case
-from benchmarks.loading import DATA
+from benchmarks.measure import time_of_lines
+from benchmarks.suite import DATA
 from isoscope import formats
 from isoscope.checkers import graph, version_order
 from isoscope.graphdb import LEVELS, QueryMethod, Search, check, export, open_store
@@ -23,24 +23,12 @@ from isoscope.verdict import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from isoscope.graphdb import GraphStore
     from isoscope.history import History
 
-__all__ = ["ASKED", "DEPTHS", "METHODS", "Asked", "Point", "how", "line", "measure", "measure_all"]
+__all__ = ["ASKED", "DEPTHS", "METHODS", "Asked", "Point", "line", "measure", "measure_all"]
 
-_HOW = (
-    "Seconds of one query, the better of two. `native` is one call that builds the dependency graph and "
-    "decides all five levels, with one counterexample of each anomaly, the best of 30. Loading is the export "
-    "of the graph and its storing. The yardstick is the time in which Python iterates over the lines of the "
-    "same history as a file. "
-)
-_REAL_TIME = (
-    "The machine had other work; the benchmark and the servers that it starts ran with a real-time priority "
-    "(`chrt -f 20`), so that the other work waited for them."
-)
-_ORDINARY = "The benchmark ran with an ordinary priority beside whatever else the machine did."
 REPEATS = 2
 #: The native core is quick, and a busy machine disturbs short measurements most.
 _NATIVE_REPEATS = 30
@@ -68,12 +56,6 @@ class Point:
     native: float
     loading: Mapping[str, float]
     queries: Mapping[Asked, float]
-
-
-def how() -> str:
-    """How a page was measured that this process writes."""
-    is_real_time = os.sched_getscheduler(0) in (os.SCHED_FIFO, os.SCHED_RR)
-    return _HOW + (_REAL_TIME if is_real_time else _ORDINARY)
 
 
 def measure_all(cases: Sequence[Case] = EXPERIMENTS) -> Iterator[Point]:
@@ -112,7 +94,7 @@ def measure(case: Case, stores: Mapping[str, GraphStore]) -> Point:
     return Point(
         case=case,
         factors=_factors(history),
-        yardstick=min(_yardstick(DATA / "graph.edn") for _ in range(_NATIVE_REPEATS)),
+        yardstick=min(time_of_lines(DATA / "graph.edn") for _ in range(_NATIVE_REPEATS)),
         native=min(_native(history) for _ in range(_NATIVE_REPEATS)),
         loading=loading,
         queries=queries,
@@ -154,14 +136,6 @@ def _timed(store: GraphStore, name: str, search: Search, level: Level) -> float:
 def _native(history: History) -> float:
     started = perf_counter()
     version_order.judge(history, asked=LEVELS, max_anomalies=1)
-    return perf_counter() - started
-
-
-def _yardstick(path: Path) -> float:
-    started = perf_counter()
-    with path.open(encoding="utf-8") as lines:
-        for _ in lines:
-            pass
     return perf_counter() - started
 
 

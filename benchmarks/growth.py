@@ -1,6 +1,5 @@
 """How time and memory grow, as in Figures 8, 9 and 13 of Liu et al. 2024: one parameter at a time.
 
-`python -m benchmarks growth` prints tables; with `--record` it writes them and their plots beside this file.
 The histories are causal and no more: reads show any of a key's last eight versions that the level allows.
 """
 
@@ -9,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA
 from benchmarks.measure import measured
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope import formats
 from isoscope.levels import Level
 from isoscope.workloads import MIXES, Workload, generate
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["Growth", "measure_all", "page", "pictures"]
+__all__ = ["ASKED", "FIGURES", "SUITE", "Growth", "measure_all", "measurement", "plots"]
 
 #: One run for each: what is asked for.
 ASKED = {
@@ -63,6 +62,12 @@ FIGURES: Mapping[str, Mapping[str, Workload]] = {
         name: replace(BASE, mix=mix, transactions=16_000) for name, mix in MIXES.items()
     },
 }
+#: So few transactions are also searched at the strong levels, which a causal history breaks.
+QUICK = {
+    "transactions": {
+        f"{n // 1000}k": replace(BASE, transactions=n, level=Level.SERIALIZABLE) for n in (1_000, 2_000)
+    }
+}
 #: What is not a number that grows has no line.
 CATEGORIES = ("skew", "mix, 16,000 transactions")
 
@@ -78,10 +83,10 @@ class Growth:
     memory: Mapping[str, float]
 
 
-def measure_all() -> Iterator[Growth]:
+def measure_all(figures: Mapping[str, Mapping[str, Workload]] = FIGURES) -> Iterator[Growth]:
     """Every point of every figure; each run in an interpreter of its own."""
     DATA.mkdir(exist_ok=True)
-    for name, workloads in FIGURES.items():
+    for name, workloads in figures.items():
         for label, workload in workloads.items():
             yield _point(name, label, workload, DATA / "growth.parquet")
 
@@ -104,33 +109,26 @@ def _point(name: str, label: str, workload: Workload, path: Path) -> Growth:
     )
 
 
-def page(points: list[Growth]) -> str:
-    """A table for each figure: seconds, and megabytes behind them."""
-    return "\n\n".join(f"## By {name}\n\n{_table(name, points)}" for name in FIGURES) + "\n"
+def measurement(point: Growth) -> Measurement:
+    """Seconds, and megabytes behind them."""
+    figures = {asked: f"{point.seconds[asked]:.3f} s, {point.memory[asked]:.0f} MB" for asked in ASKED}
+    return Measurement(
+        point.label,
+        {"operations": f"{point.operations:,.0f}", **figures},
+        group=f"Weak levels by {point.figure}",
+    )
 
 
-def _table(name: str, points: list[Growth]) -> str:
-    lines = [f"| {name} | operations | {' | '.join(ASKED)} |", "|---" * (2 + len(ASKED)) + "|"]
-    for point in points:
-        if point.figure == name:
-            cells = [f"{point.seconds[asked]:.3f} s, {point.memory[asked]:.0f} MB" for asked in ASKED]
-            lines.append(f"| {point.label} | {point.operations:,.0f} | {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def pictures(points: list[Growth]) -> dict[str, str]:
-    """Plots of seconds and of megabytes, by file name."""
-    return {
-        "growth-time.svg": figure(_panels(points, "seconds"), title="Seconds of a check"),
-        "growth-memory.svg": figure(
-            _panels(points, "memory"), title="Megabytes at the peak, loading included"
-        ),
-    }
+def plots(points: list[Growth]) -> Iterator[Plot]:
+    """Seconds and megabytes."""
+    yield Plot(name="growth-time", title="Seconds of a check", panels=_panels(points, "seconds"))
+    title = "Megabytes at the peak, loading included"
+    yield Plot(name="growth-memory", title=title, panels=_panels(points, "memory"))
 
 
 def _panels(points: list[Growth], what: str) -> list[Panel]:
     panels = []
-    for name in FIGURES:
+    for name in dict.fromkeys(point.figure for point in points):
         mine = [point for point in points if point.figure == name]
         panels.append(
             Panel(
@@ -142,3 +140,11 @@ def _panels(points: list[Growth], what: str) -> list[Panel]:
             )
         )
     return panels
+
+
+SUITE = Suite(
+    title="How weak levels grow",
+    how="Seconds of the check and megabytes of loading and checking; best and worst of two runs.",
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all(QUICK), measurement, plots),
+)

@@ -7,8 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.loading import DATA, Row
 from benchmarks.recording import Clients, Nothing
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope.databases import connect
 from isoscope.errors import DatabaseError
 from isoscope.run import Limits, run
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from isoscope.databases.database import Database
 
-__all__ = ["HOW", "rows"]
+__all__ = ["DATABASES", "SUITE", "measurements"]
 
 HOW = (
     "Eight sessions, 15 operations a transaction (8 reads, 7 writes). Runs with and without a log follow "
@@ -36,7 +36,7 @@ DATABASES: dict[str, Callable[[], Any]] = {
 }
 
 
-def rows(*, rounds: int = ROUNDS, seconds: float = SECONDS) -> Iterator[Row]:
+def measurements(*, rounds: int = ROUNDS, seconds: float = SECONDS) -> Iterator[Measurement]:
     """The cost on each database."""
     DATA.mkdir(exist_ok=True)
     for name, database in DATABASES.items():
@@ -45,7 +45,7 @@ def rows(*, rounds: int = ROUNDS, seconds: float = SECONDS) -> Iterator[Row]:
         yield _row(name, [_round(database, number, seconds) for number in range(rounds)])
 
 
-def _row(name: str, found: list[dict[bool, float]]) -> Row:
+def _row(name: str, found: list[dict[bool, float]]) -> Measurement:
     costs = sorted(100 * (1 - rates[True] / rates[False]) for rates in found)
     figures = {
         "with a log (median)": f"{median(rates[True] for rates in found):,.0f} operations/s",
@@ -54,7 +54,7 @@ def _row(name: str, found: list[dict[bool, float]]) -> Row:
         "(least and most)": f"{costs[0]:.1f} % to {costs[-1]:.1f} %",
         "goal": GOAL,
     }
-    return Row(f"Log of a run: {name}", figures)
+    return Measurement(f"Log of a run: {name}", figures)
 
 
 def _round(database: Callable[[], Any], number: int, seconds: float) -> dict[bool, float]:
@@ -74,3 +74,11 @@ def _rate(database: Database, seconds: float, *, is_logged: bool) -> float:
     if found.problem is not None:
         raise DatabaseError(found.problem)
     return found.progress.operations / found.progress.seconds
+
+
+SUITE = Suite(
+    title="What the log of a run costs",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(rounds=1, seconds=0.3),
+)

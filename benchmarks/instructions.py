@@ -1,48 +1,48 @@
 """Instructions and bytes of the main kernels on fixed small inputs, beside a recorded budget.
 
 Seconds vary from run to run; the number of executed instructions hardly does, so that a test can compare it
-with `instructions.json`. Valgrind counts them. A cost is the slope between a small and a larger history, so
+with the recorded one. Valgrind counts them. A cost is the slope between a small and a larger history, so
 that the start of Python is no part of it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import isoscope
+from benchmarks import record
+from benchmarks.suite import Measurement, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterator, Mapping
 
 __all__ = [
     "KERNELS",
+    "SUITE",
     "Budget",
     "Cost",
     "Kernel",
-    "compiler",
     "cost",
     "is_countable",
-    "measure_all",
+    "measurements",
     "recorded",
-    "write",
 ]
 
-_BUDGET = Path(__file__).with_suffix(".json")
 #: One thread, and the same order of Python's sets: otherwise counts vary.
 _STEADY = {"RAYON_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
 _REGISTERS = ("--keys", "500", "--sessions", "20")
 #: Transactions of the two histories whose instructions are counted, and of the two whose bytes are.
 _COUNTED = (500, 5_000)
 _WEIGHED = (5_000, 50_000)
+_FIGURES = ("instructions/operation", "bytes/operation")
 _CHILD = "import sys; from benchmarks.instructions import ask; ask(*sys.argv[1:])"
 
 
@@ -145,24 +145,28 @@ def ask(name: str, history: str) -> None:
     print(loaded.columns.operations, int(peak) * 1024)
 
 
-def compiler() -> str:
-    return subprocess.run(["rustc", "--version"], check=True, capture_output=True, text=True).stdout.strip()
-
-
 def recorded() -> Budget:
     """The budget of the last recording."""
-    told = json.loads(_BUDGET.read_text(encoding="utf-8"))
-    return Budget(
-        compiler=told["compiler"], costs={name: Cost(**cost) for name, cost in told["costs"].items()}
-    )
+    result = record.load("instructions")
+    costs = {one.name: _cost(one.figures) for one in result.measurements}
+    return Budget(compiler=result.machine.rust if result.machine else "", costs=costs)
 
 
-def measure_all() -> Iterable[tuple[str, Cost]]:
+def _cost(figures: Mapping[str, str]) -> Cost:
+    instructions, size = (float(figures[name]) for name in _FIGURES)
+    return Cost(instructions=instructions, bytes=size)
+
+
+def measurements() -> Iterator[Measurement]:
     """Each kernel and its cost."""
-    return ((name, cost(name)) for name in KERNELS)
+    for name in KERNELS:
+        found = cost(name)
+        yield Measurement(name, dict(zip(_FIGURES, map(str, (found.instructions, found.bytes)), strict=True)))
 
 
-def write(costs: Mapping[str, Cost]) -> None:
-    """Records the budget."""
-    told = {"compiler": compiler(), "costs": {name: asdict(cost) for name, cost in costs.items()}}
-    _BUDGET.write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+SUITE = Suite(
+    title="Instructions of the main kernels",
+    how="What each further operation takes to load and check, counted by Valgrind on one thread. A test "
+    "compares with these figures, so that a kernel that becomes slower is noticed.",
+    full=measurements,
+)

@@ -11,9 +11,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.intervals_loads import BLINDW_RW_PLUS, Simulated, yardstick
-from benchmarks.intervals_page import Part
-from benchmarks.loading import Row
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite, summarised
 from isoscope import _native, checkers
 from isoscope.checkers import intervals
 from isoscope.history import History
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from isoscope.databases.profiled import Load
 
-__all__ = ["CYCLES", "Searched", "measure_all", "pictures", "row"]
+__all__ = ["CYCLES", "Searched", "measure_all", "measurement", "plots"]
 
 PROFILE = "postgresql/serializable"
 LEVEL = "serializable"
@@ -95,7 +94,7 @@ def _search(history: History, simulated: Simulated) -> None:
         raise AssertionError(f"{PROFILE}: {report.verdicts[0].anomaly_counts}")
 
 
-def row(point: Searched) -> Row:
+def measurement(point: Searched) -> Measurement:
     """A history in words."""
     figures = {
         "operations": f"{point.operations:,}",
@@ -108,10 +107,10 @@ def row(point: Searched) -> Row:
             f"{seconds / point.yardstick:.1f}" for seconds in (point.verifier, point.once, point.again)
         ),
     }
-    return Row(f"{point.at:,} {_AXES[point.figure]}", figures)
+    return Measurement(f"{point.at:,} {_AXES[point.figure]}", figures)
 
 
-def pictures(points: list[Searched]) -> dict[str, str]:
+def plots(points: list[Searched]) -> Iterator[Plot]:
     """A panel for each axis."""
     panels = []
     for name, across in _AXES.items():
@@ -123,17 +122,16 @@ def pictures(points: list[Searched]) -> dict[str, str]:
         }
         labels = [str(point.at) for point in mine]
         panels.append(Panel(title="seconds", across=across, labels=labels, series=series))
-    return {"intervals-cycles.svg": figure(panels, title="The verifier beside a search for cycles")}
+    yield Plot(name="intervals-cycles", title="The verifier beside a search for cycles", panels=panels)
 
 
-CYCLES = Part(
+CYCLES = Suite(
     title="Beside a search for cycles (Figure 10)",
     how="The simulated database as postgresql/serializable under a load like BlindW-RW+ (2,000 keys, half "
     "of the reads are ranges), by default 16,000 transactions of 8 statements and 24 clients. The search "
     "deduces the order of versions, builds the graph of all transactions and looks for cycles (`--method "
     f"version-order`): once at the end, or again after every {BATCH:,} transactions, as a checker that "
     "reports early must. The verifier is online: it has reported by then.",
-    measure=measure_all,
-    row=row,
-    pictures=pictures,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all(replace(LOAD, transactions=200)), measurement, plots),
 )

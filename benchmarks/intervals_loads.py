@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA
+from benchmarks.measure import time_of_lines
+from benchmarks.suite import DATA
 from isoscope import _native, formats, profiles
 from isoscope.databases.profiled import Delays, Load, Profiled, run, slices
 
@@ -85,10 +85,6 @@ def yardstick(history: History) -> float:
     """Seconds in which Python iterates over the lines of the trace, one for each operation."""
     DATA.mkdir(exist_ok=True)
     formats.save(history, _FILE, lossy=True)
-    started = perf_counter()
-    with _FILE.open("rb") as lines:
-        for _ in lines:
-            pass
-    seconds = perf_counter() - started
+    seconds = time_of_lines(_FILE)
     _FILE.unlink()
     return seconds

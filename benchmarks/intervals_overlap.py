@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchmarks.intervals_loads import BLINDW_RW, BLINDW_W, DELAYS, SMALLBANK, YCSB_A, Simulated
-from benchmarks.intervals_page import Part, share
-from benchmarks.loading import Row
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite, summarised
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -25,10 +24,10 @@ __all__ = [
     "Overlap",
     "decided",
     "decided_figures",
-    "decided_row",
+    "decided_measurement",
     "over_skew_and_clients",
-    "overlap_row",
-    "pictures",
+    "overlap_measurement",
+    "plots",
 ]
 
 THETAS = (0.0, 0.5, 0.9, 0.99, 1.2)
@@ -99,19 +98,19 @@ def _overlap(profile: str, name: str, group: str, label: str, load: Load) -> Ove
     return Overlap(name=name, group=group, label=label, operations=history.columns.operations, kinds=kinds)
 
 
-def overlap_row(point: Overlap) -> Row:
+def overlap_measurement(point: Overlap) -> Measurement:
     """The shares before the mechanisms, and after."""
     total, overlapping, uncertain = point.total
     figures = {"dependencies": f"{total:,}", "beta": share(overlapping, total)}
     for kind, (of_kind, overlap, _) in zip(_KINDS, point.kinds, strict=True):
         figures[kind] = share(overlap, of_kind)
     figures["after the mechanisms"] = share(uncertain, total)
-    return Row(point.name, figures)
+    return Measurement(point.name, figures)
 
 
-def decided_row(point: Overlap) -> Row:
+def decided_measurement(point: Overlap) -> Measurement:
     """What of the overlapping pairs is decided."""
-    return Row(point.name, decided_figures(point.kinds))
+    return Measurement(point.name, decided_figures(point.kinds))
 
 
 def decided_figures(kinds: Sequence[tuple[int, int, int]]) -> dict[str, str]:
@@ -124,13 +123,19 @@ def decided_figures(kinds: Sequence[tuple[int, int, int]]) -> dict[str, str]:
     return figures
 
 
-def pictures(points: list[Overlap]) -> dict[str, str]:
+def share(part: float, whole: float) -> str:
+    """A percentage; nothing of nothing is none."""
+    return f"{100 * part / whole:.2f} %" if whole else "-"
+
+
+def plots(points: list[Overlap]) -> Iterator[Plot]:
     """Figure 3: shares in percent over skew, and over clients."""
     panels = [
         _panel([point for point in points if point.group == group], across)
         for group, across in {"skew": "theta", "clients": "clients"}.items()
     ]
-    return {"intervals-beta.svg": figure(panels, title="Overlapping dependencies, before the mechanisms")}
+    title = "Overlapping dependencies, before the mechanisms"
+    yield Plot(name="intervals-beta", title=title, panels=panels)
 
 
 def _panel(points: Iterable[Overlap], across: str) -> Panel:
@@ -145,7 +150,7 @@ def _panel(points: Iterable[Overlap], across: str) -> Panel:
 
 
 _MICRO = 1000
-BETA = Part(
+BETA = Suite(
     title="Overlapping dependencies (Figure 3)",
     how=f"The simulated database as {PROFILE} under a load like YCSB-A: a million rows, half of the "
     "statements read and half update, eight statements a transaction. A request is on its way for "
@@ -154,15 +159,14 @@ BETA = Part(
     "takes eight times as long. `beta` is the share of dependencies whose intervals overlap, by kind and "
     "of all; the last column is what the mechanisms leave uncertain of all. Below 6 % with 24 clients is "
     "asked for.",
-    measure=over_skew_and_clients,
-    row=overlap_row,
-    pictures=pictures,
+    full=lambda: summarised(over_skew_and_clients(), overlap_measurement, plots),
+    quick=lambda: summarised(over_skew_and_clients(500), overlap_measurement, plots),
 )
-DECIDED = Part(
+DECIDED = Suite(
     title="What the mechanisms decide (Figure 12), simulated",
     how="Overlapping dependencies on 2,000 keys with 24 clients, and the share of them that the mechanisms "
     "decide. Every transaction of these loads may read and write; those of BlindW do one or the other. "
     "Where values repeat (four of each row), a read does not tell which of several versions it shows.",
-    measure=decided,
-    row=decided_row,
+    full=lambda: map(decided_measurement, decided()),
+    quick=lambda: map(decided_measurement, decided(500)),
 )

@@ -13,8 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.intervals_loads import BLINDW_RW, Simulated, yardstick
-from benchmarks.intervals_page import Part
-from benchmarks.loading import Row
+from benchmarks.suite import Measurement, Suite
 from isoscope import _native
 from isoscope.databases.profiled import Profiled, run
 from isoscope.formats.parquet import from_stream, to_stream
@@ -34,7 +33,7 @@ __all__ = [
     "Instances",
     "certified",
     "crossed",
-    "instances_row",
+    "instances_measurement",
     "merged",
     "of_part",
     "partitioned",
@@ -142,7 +141,7 @@ def _history(table: Any) -> History:
     return from_stream(sink.getvalue().to_pybytes(), path="<part>")
 
 
-def instances_row(found: Instances) -> Row:
+def instances_measurement(found: Instances) -> Measurement:
     figures = {
         "operations": f"{found.operations:,}",
         "in threads": f"{found.together:.3f} s",
@@ -152,7 +151,7 @@ def instances_row(found: Instances) -> Row:
         "yardstick": f"{found.yardstick:.3f} s",
         "ratio": f"{found.together / found.yardstick:.2f}",
     }
-    return Row(f"{found.count} instances", figures)
+    return Measurement(f"{found.count} instances", figures)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,7 +222,7 @@ def _precedes(first: Interval, second: Interval) -> bool:
     return first.complete < second.invoke
 
 
-def _crossed_row(found: Crossed) -> Row:
+def _crossed(found: Crossed) -> Measurement:
     figures = {
         "transactions": f"{found.transactions:,}",
         "certifier violations, one verifier": f"{found.whole:,}",
@@ -231,10 +230,10 @@ def _crossed_row(found: Crossed) -> Row:
         "with rw dependencies merged": f"{found.merged:,}",
         "transactions looked at again": f"{found.sent:,}",
     }
-    return Row(f"{PROFILE}, its certifier fails", figures)
+    return Measurement(f"{PROFILE}, its certifier fails", figures)
 
 
-PARTITIONS = Part(
+PARTITIONS = Suite(
     title="Several instances over partitions",
     how="A million operations of 24 clients on 10,000 keys, split by key; each instance has the begins and "
     "ends of all transactions and the statements on its keys, in slices of 2,000 transactions. Where a "
@@ -243,16 +242,16 @@ PARTITIONS = Part(
     "database. Mutual exclusion and first updater wins look at one row at a time, and so does consistent "
     "read but for reads that are torn between rows: those of rows of two instances are missed. Ranges "
     "would have to be cut at the borders.",
-    measure=partitioned,
-    row=instances_row,
+    full=lambda: map(instances_measurement, partitioned()),
+    quick=lambda: map(instances_measurement, partitioned(replace(LOAD, transactions=2_000), repeats=1)),
 )
-CROSSING = Part(
+CROSSING = Suite(
     title="What a cycle across partitions needs",
     how="The certifier does not look at one row: in a write skew T1 reads x and writes y, T2 reads y and "
     "writes x. The instance of x sees T1 -rw-> T2, that of y sees T2 -rw-> T1, and neither sees both. So "
     "instances hand on the rw dependencies between transactions that overlap; those with one that comes in "
     "and one that goes out, their neighbours and the writers of their reads are looked at again as a whole. "
     "Here a simulated certifier fails on every second occasion, 24 clients on 2,000 keys.",
-    measure=crossed,
-    row=_crossed_row,
+    full=lambda: map(_crossed, crossed()),
+    quick=lambda: map(_crossed, crossed(replace(FAULTY, transactions=1_500))),
 )

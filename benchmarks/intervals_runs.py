@@ -13,9 +13,8 @@ from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.intervals_overlap import decided_figures
-from benchmarks.intervals_page import Part, table
-from benchmarks.loading import Row
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite
 from isoscope import _native, profiles
 from isoscope.databases import connect
 from isoscope.errors import IsoscopeError
@@ -24,9 +23,10 @@ from isoscope.run.local_verification import LocalVerification
 from isoscope.workloads import client_workload
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
+    from benchmarks.suite import Measured
     from isoscope.history import History, Scalar
     from isoscope.profiles import Profile
     from isoscope.run import Run
@@ -37,10 +37,10 @@ __all__ = [
     "Case",
     "Skipped",
     "Verified",
-    "dependencies",
     "measure_all",
-    "pictures",
-    "row",
+    "measured",
+    "measurement",
+    "plots",
     "verified",
 ]
 
@@ -52,7 +52,7 @@ ISOLATIONS = {
 WORKLOADS = ("blindw-w", "blindw-rw", "blindw-rw+", "smallbank")
 #: Keys by contention.
 KEYS = {"high": 500, "low": 50_000}
-_DEPENDENCIES = "how many, how many of them overlap, and the share of those that the mechanisms decide."
+_DEPENDENCIES = "Dependencies of these runs"
 _POSTGRESQL = {"deadlock_timeout": "10ms", "fsync": "off", "shared_buffers": "128MB", "wal_level": "replica"}
 _MARIADB = {"innodb_flush_log_at_trx_commit": "0", "log_bin": "OFF"}
 
@@ -215,10 +215,10 @@ def _alone(history: History, profile: Profile) -> float:
     return perf_counter() - started
 
 
-def row(point: Verified | Skipped) -> Row:
+def measurement(point: Verified | Skipped) -> Measurement:
     """A run in words."""
     if isinstance(point, Skipped):
-        return Row(point.database, {"skipped": point.reason})
+        return Measurement(point.database, {"skipped": point.reason})
     figures = {
         "database, operations/s": f"{point.database:,.0f}",
         "verifier, operations/s": f"{point.verifier:,.0f}",
@@ -229,18 +229,23 @@ def row(point: Verified | Skipped) -> Row:
         "aborted": f"{100 * point.aborted:.1f} %",
         "violations": f"{point.violations:,}",
     }
-    return Row(point.case.name, figures)
+    return Measurement(point.case.name, figures)
 
 
-def dependencies(points: list[Verified | Skipped]) -> str:
-    """Figure 12: what intervals leave open of each run, and the mechanisms."""
-    rows = [Row(run.case.name, decided_figures(run.kinds)) for run in points if isinstance(run, Verified)]
-    return f"\nDependencies of the same runs by kind: {_DEPENDENCIES}\n\n{table(rows)}" if rows else ""
+def measured(points: Iterable[Verified | Skipped]) -> Iterator[Measured]:
+    """Each run, the plots, and Figure 12: what intervals leave open of each run, and the mechanisms."""
+    kept: list[Verified] = []
+    for point in points:
+        yield measurement(point)
+        if isinstance(point, Verified):
+            kept.append(point)
+    yield from plots(kept)
+    for one in kept:
+        yield Measurement(one.case.name, decided_figures(one.kinds), group=_DEPENDENCIES)
 
 
-def pictures(points: list[Verified | Skipped]) -> dict[str, str]:
+def plots(runs: list[Verified]) -> Iterator[Plot]:
     """Figure 11: a panel for each profile and contention."""
-    runs = [point for point in points if isinstance(point, Verified)]
     panels = []
     for profile, contention in dict.fromkeys((point.case.profile, point.case.contention) for point in runs):
         mine = [
@@ -254,18 +259,21 @@ def pictures(points: list[Verified | Skipped]) -> dict[str, str]:
         title = f"{profile}, {contention}"
         panels.append(Panel(title=title, across="", labels=labels, series=series, joined=False))
     title = "1000 operations a second, high and low contention"
-    return {"intervals-runs.svg": figure(panels, title=title)} if panels else {}
+    if panels:
+        yield Plot(name="intervals-runs", title=title, panels=panels)
 
 
-REAL = Part(
+REAL = Suite(
     title="Real databases, verified while they run (Figures 11 and 12)",
     how=f"{SESSIONS} sessions for {SECONDS:g} s on {KEYS['high']:,} keys (high contention) or "
     f"{KEYS['low']:,} (low); `fsync` is off, so that the database is fast. Sessions, verifier and server "
     "share the machine. `verifier` is by the processor time of its thread, its conversion of what Python "
     "recorded included; `alone` is the whole history at once afterwards. `behind` is by how much it was "
     "late when the run ended, `rest` how long it then took to verify everything.",
-    measure=measure_all,
-    row=row,
-    pictures=pictures,
-    also=dependencies,
+    full=lambda: measured(measure_all()),
+    quick=lambda: measured(measure_all(CASES[:1], seconds=1.0)),
+    groups={
+        _DEPENDENCIES: "By kind: how many, how many of them overlap, and the share of those that the "
+        "mechanisms decide."
+    },
 )

@@ -10,10 +10,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.intervals_loads import BLINDW_RW, Simulated, yardstick
-from benchmarks.intervals_page import Part
-from benchmarks.loading import Row
-from benchmarks.online import resident
-from benchmarks.plot import Panel, figure
+from benchmarks.measure import resident
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite, summarised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,8 +30,8 @@ __all__ = [
     "grown",
     "held",
     "held_here",
-    "pictures",
-    "row",
+    "measurement",
+    "plots",
     "speeds",
 ]
 
@@ -44,6 +43,7 @@ PROFILES = (
 )
 #: A begin, eight statements and a commit.
 LOAD = replace(BLINDW_RW, transactions=100_000, keys=10_000)
+FEW = replace(LOAD, transactions=2_000)
 LENGTHS = (2, 4, 8, 16, 32)
 SIZES = (25_000, 50_000, 100_000, 200_000)
 REPEATS = 3
@@ -123,7 +123,7 @@ def _online(simulated: Simulated, parts: list[History]) -> float:
     return seconds
 
 
-def row(speed: Speed) -> Row:
+def measurement(speed: Speed) -> Measurement:
     """A speed in words."""
     figures = {
         "transactions": f"{speed.transactions:,}",
@@ -135,10 +135,10 @@ def row(speed: Speed) -> Row:
         "yardstick": f"{speed.yardstick:.3f} s",
         "ratio": f"{speed.offline / speed.yardstick:.2f}, {speed.online / speed.yardstick:.2f}",
     }
-    return Row(speed.name, figures)
+    return Measurement(speed.name, figures)
 
 
-def pictures(points: list[Speed]) -> dict[str, str]:
+def plots(points: list[Speed]) -> Iterator[Plot]:
     """Seconds over transactions, and nanoseconds of an operation over the length."""
     by = {group: [point for point in points if point.group == group] for group in ("transactions", "length")}
     seconds = {
@@ -164,7 +164,8 @@ def pictures(points: list[Speed]) -> dict[str, str]:
             series=each,
         ),
     ]
-    return {"intervals-growth.svg": figure(panels, title="The verifier over transactions and their length")}
+    title = "The verifier over transactions and their length"
+    yield Plot(name="intervals-growth", title=title, panels=panels)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,7 +217,7 @@ def held_here(profile: str, transactions: int) -> Held:
     )
 
 
-def _held_row(found: Held) -> Row:
+def _held(found: Held) -> Measurement:
     engine, process = found.halves(found.engine), found.halves(found.process)
     figures = {
         "operations": f"{found.operations:,}",
@@ -227,10 +228,10 @@ def _held_row(found: Held) -> Row:
         "process, second half": f"{process[1]:.0f} MB",
         "second by first": f"{engine[1] / engine[0]:.2f}, {process[1] / process[0]:.2f}",
     }
-    return Row(found.profile, figures)
+    return Measurement(found.profile, figures)
 
 
-def _held_pictures(points: list[Held]) -> dict[str, str]:
+def _held_plots(points: list[Held]) -> Iterator[Plot]:
     labels = [
         f"{points[0].operations * (place + 1) // _MOMENTS / _MILLION:.1f} M" if place % 10 == 9 else ""
         for place in range(len(points[0].engine))
@@ -241,34 +242,32 @@ def _held_pictures(points: list[Held]) -> dict[str, str]:
             title="process: MB", across="operations so far", labels=labels, series={"MB": points[0].process}
         ),
     ]
-    return {"intervals-memory.svg": figure(panels, title="Memory while operations arrive")}
+    yield Plot(name="intervals-memory", title="Memory while operations arrive", panels=panels)
 
 
-THROUGHPUT = Part(
+THROUGHPUT = Suite(
     title="Throughput",
     how="A million operations of 24 clients on 10,000 keys, as the simulated database answers them when it "
     "works as the profile says; half of the statements write. The whole history at once, as `isoscope "
     "check` has it, and slices of 500 transactions, as the online engine has it: both go through the "
     "pipeline of local buffers and watermark. Best of three; asked for are 1,000,000 operations/s.",
-    measure=speeds,
-    row=row,
+    full=lambda: map(measurement, speeds()),
+    quick=lambda: map(measurement, speeds(FEW, 1)),
 )
-GROWTH = Part(
+GROWTH = Suite(
     title="Growth",
     how="The same for postgresql/serializable over the number of transactions, and over their length for "
     "half as many statements in all.",
-    measure=grown,
-    row=row,
-    pictures=pictures,
+    full=lambda: summarised(grown(), measurement, plots),
+    quick=lambda: summarised(grown(FEW, 1), measurement, plots),
 )
-MEMORY = Part(
+MEMORY = Suite(
     title="Memory",
     how="Ten million operations in slices of 2,000 transactions, each simulated, verified and forgotten, "
     "in an interpreter of its own. `process` is all that is resident, the simulated database included; a "
     "half is the most of it, the first one without its first fifth, in which keys become known.",
-    measure=held,
-    row=_held_row,
-    pictures=_held_pictures,
+    full=lambda: summarised(held(), _held, _held_plots),
+    quick=lambda: summarised(held(20_000), _held, _held_plots),
 )
 
 if __name__ == "__main__":

@@ -16,13 +16,13 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
-from benchmarks.loading import DATA, Row
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope.live.journal import BatchRecord, Fsync, Journal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["HOW", "rows"]
+__all__ = ["SUITE", "measurements"]
 
 HOW = "Records of 64 KiB, a batch of 500 transactions; each is on the disk before the next of its client."
 RECORDS = 2_000
@@ -86,7 +86,7 @@ class _Sqlite:
             return sum(crc32(body) == checksum for checksum, body in rows)
 
 
-def rows(records: int = RECORDS, clients: tuple[int, ...] = CLIENTS) -> Iterator[Row]:
+def measurements(records: int = RECORDS, clients: tuple[int, ...] = CLIENTS) -> Iterator[Measurement]:
     """Both journals, for each number of clients."""
     DATA.mkdir(exist_ok=True)
     for count in clients:
@@ -95,7 +95,7 @@ def rows(records: int = RECORDS, clients: tuple[int, ...] = CLIENTS) -> Iterator
                 yield _row(f"{name}, {count} clients", kind(Path(folder)), Path(folder), records, count)
 
 
-def _row(name: str, journal: _Appended, folder: Path, records: int, clients: int) -> Row:
+def _row(name: str, journal: _Appended, folder: Path, records: int, clients: int) -> Measurement:
     lock, body = Lock(), bytes(range(256)) * (SIZE // 256)
 
     def client(number: int) -> None:
@@ -117,7 +117,7 @@ def _row(name: str, journal: _Appended, folder: Path, records: int, clients: int
     replayed = perf_counter() - started
     if found != records // clients * clients:
         raise AssertionError(f"{name}: {found} of {records} records came back")
-    return Row(
+    return Measurement(
         name,
         {
             "records a second": f"{found / seconds:,.0f}",
@@ -125,3 +125,11 @@ def _row(name: str, journal: _Appended, folder: Path, records: int, clients: int
             "replay": f"{replayed:.2f} s",
         },
     )
+
+
+SUITE = Suite(
+    title="The journal beside one on SQLite",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(records=200),
+)

@@ -18,8 +18,9 @@ from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, bodies, parsed, simulated
-from benchmarks.loading import DATA, Row
-from benchmarks.plot import Panel, figure
+from benchmarks.measure import resident, time_of_lines
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope import formats
 from isoscope.checkers import timestamps
 from isoscope.checkers.online import Online
@@ -34,15 +35,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CASES",
-    "HOW",
+    "SUITE",
     "Case",
     "Fed",
     "Strategy",
     "feed",
     "measure_all",
-    "pictures",
-    "resident",
-    "row",
+    "measurement",
+    "plots",
     "wrong",
 ]
 
@@ -266,26 +266,11 @@ def feed(case: Case, file: Path, transactions: int) -> Fed:
         parsing=parsing,
         resident=grown / MEGABYTE,
         found=watch.found,
-        yardstick=_lines(file),
+        yardstick=time_of_lines(file),
     )
 
 
-def resident() -> float:
-    """Bytes of this process in memory."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-    return int(line.split()[1]) * 1024.0
-
-
-def _lines(path: Path) -> float:
-    started = perf_counter()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started
-
-
-def row(fed: Fed) -> Row:
+def measurement(fed: Fed) -> Measurement:
     """A run in words."""
     figures = {
         "transactions/s": f"{fed.rate:,.0f}",
@@ -302,18 +287,16 @@ def row(fed: Fed) -> Row:
     }
     if fed.waited:
         figures["waited"] = f"{fed.waited:.2f} s"
-    return Row(f"{fed.case.panel}, {fed.case.strategy}", figures)
+    return Measurement(f"{fed.case.panel}, {fed.case.strategy}", figures)
 
 
-def pictures(runs: list[Fed]) -> dict[str, str]:
-    """Plots of transactions a second and of memory over time; by file name."""
+def plots(runs: list[Fed]) -> Iterator[Plot]:
+    """Transactions a second and memory over time."""
     panels = dict.fromkeys(run.case.panel for run in runs)
     rates = [_panel(name, "1000 transactions/s", runs, [run.rates for run in runs], 1000) for name in panels]
     memory = [_panel(name, "MB", runs, [[*run.megabytes] for run in runs], 1) for name in panels]
-    return {
-        "online-throughput.svg": figure(rates, title="Online: 1000 transactions by second"),
-        "online-memory.svg": figure(memory, title="Online: megabytes of the engine"),
-    }
+    yield Plot(name="online-throughput", title="Online: 1000 transactions by second", panels=rates)
+    yield Plot(name="online-memory", title="Online: megabytes of the engine", panels=memory)
 
 
 def _panel(name: str, unit: str, runs: list[Fed], values: list[list[float]], by: float) -> Panel:
@@ -327,6 +310,15 @@ def _panel(name: str, unit: str, runs: list[Fed], values: list[list[float]], by:
         series={run.case.strategy: [value / by for value in series] for run, series in shown},
     )
 
+
+SUITE = Suite(
+    title="The clock levels while transactions arrive",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(
+        measure_all(workload=replace(WORKLOAD, transactions=10_000)), measurement, plots
+    ),
+)
 
 if __name__ == "__main__":
     asked = Case(**json.loads(sys.argv[1]))

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.peers HISTORY --level LEVEL --peer NAME=COMMAND`: another checker on the same file.
+"""Another checker on the same file: `python -m benchmarks --peer NAME=COMMAND [--history FILE] [--level L]`.
 
 Isoscope and each peer take turns, each in a process of its own: wall and CPU seconds, peak memory, exit
 status. `{file}` in a peer's command is replaced by the path; without it, the path is the last argument. A
@@ -12,19 +12,26 @@ import os
 import shlex
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
+
+from benchmarks.loading import REGISTERS
+from benchmarks.measure import time_of_lines
+from benchmarks.suite import DATA, Measurement
+from isoscope import formats
+from isoscope.workloads import generate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Run", "compare", "main", "parse_peer", "table"]
+__all__ = ["OURS", "Run", "add_options", "beside", "measurements", "parse_peer"]
 
 REPEATS = 3
 OURS = "isoscope"
+Peer: TypeAlias = tuple[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +45,32 @@ class Run:
     yardstick: float
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    options = _options().parse_args(arguments)
-    commands = {OURS: _ours(options.history, options.level)}
-    for name, command in options.peer:
-        commands[name] = _with_file(command, options.history)
-    print(table(compare(commands, options.history, options.repeats)))
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options of a race."""
+    parser.add_argument("--peer", type=parse_peer, action="append", default=[], metavar="NAME=COMMAND")
+    parser.add_argument("--history", type=Path, help="the file that all read (default: generated Plume text)")
+    parser.add_argument("--level", default="read-committed", help="the level that isoscope decides")
 
 
-def parse_peer(text: str) -> tuple[str, list[str]]:
+def measurements(
+    peers: Sequence[Peer], history: Path | None, level: str, *, is_full: bool, repeats: int = REPEATS
+) -> Iterator[Measurement]:
+    """What each took for one file, beside Isoscope."""
+    file = history or _generated(is_full=is_full)
+    commands = {OURS: _ours(file, level)}
+    for name, command in peers:
+        commands[name] = _with_file(command, file)
+    yield from beside(compare(commands, file, repeats))
+
+
+def _generated(*, is_full: bool) -> Path:
+    DATA.mkdir(exist_ok=True)
+    file = DATA / "peers.txt"
+    formats.save(generate(REGISTERS if is_full else replace(REGISTERS, transactions=5_000)), file)
+    return file
+
+
+def parse_peer(text: str) -> Peer:
     """`NAME=COMMAND`, the command split as a shell splits it."""
     name, equals, command = text.partition("=")
     words = shlex.split(command)
@@ -62,39 +86,26 @@ def compare(commands: dict[str, list[str]], history: Path, repeats: int) -> dict
     runs: dict[str, list[Run]] = {name: [] for name in commands}
     for _ in range(repeats):
         for name, command in commands.items():
-            runs[name].append(_timed(command, _iterate(history)))
+            runs[name].append(_timed(command, time_of_lines(history)))
     return runs
 
 
-def table(runs: dict[str, list[Run]]) -> str:
+def beside(runs: Mapping[str, Sequence[Run]]) -> Iterator[Measurement]:
     """Medians of each command, and how many times as long as ours and as the yardstick it took."""
     ours = runs[OURS]
-    lines = [
-        "| checker | wall | CPU | memory | exit status | wall by ours | memory by ours | by yardstick |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
     for name, found in runs.items():
-        cells = [
-            name,
-            f"{median(run.wall for run in found):.3f} s",
-            f"{median(run.cpu for run in found):.3f} s",
-            f"{max(run.peak for run in found) / 1e6:.0f} MB",
-            " or ".join(str(status) for status in sorted({run.status for run in found})),
-            f"{median(run.wall / own.wall for run, own in zip(found, ours, strict=True)):.2f}",
-            f"{max(run.peak for run in found) / max(run.peak for run in ours):.2f}",
-            f"{median(run.wall / run.yardstick for run in found):.2f}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _options() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.peers", description=__doc__)
-    parser.add_argument("history", type=Path, help="a file that all of them read")
-    parser.add_argument("--level", default="read-committed", help="the level that isoscope decides")
-    parser.add_argument("--peer", type=parse_peer, action="append", default=[], metavar="NAME=COMMAND")
-    parser.add_argument("--repeats", type=int, default=REPEATS)
-    return parser
+        by_ours = median(run.wall / own.wall for run, own in zip(found, ours, strict=True))
+        figures = {
+            "wall": f"{median(run.wall for run in found):.3f} s",
+            "CPU": f"{median(run.cpu for run in found):.3f} s",
+            "memory": f"{max(run.peak for run in found) / 1e6:.0f} MB",
+            "exit status": " or ".join(str(status) for status in sorted({run.status for run in found})),
+            "wall by ours": f"{by_ours:.2f}",
+            "memory by ours": f"{max(run.peak for run in found) / max(run.peak for run in ours):.2f}",
+            "yardstick": f"{median(run.yardstick for run in found):.3f} s",
+            "ratio": f"{median(run.wall / run.yardstick for run in found):.2f}",
+        }
+        yield Measurement(name, figures)
 
 
 def _ours(history: Path, level: str) -> list[str]:
@@ -119,15 +130,3 @@ def _timed(command: list[str], yardstick: float) -> Run:
         status=process.returncode,
         yardstick=yardstick,
     )
-
-
-def _iterate(path: Path) -> float:
-    started = perf_counter()
-    with path.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started
-
-
-if __name__ == "__main__":
-    main()

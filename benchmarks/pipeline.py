@@ -19,9 +19,9 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
-from benchmarks.loading import DATA, Row
-from benchmarks.online import resident
-from benchmarks.plot import Panel, figure
+from benchmarks.measure import peak, resident, time_of_lines
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope._native import dispatch_times
 from isoscope.errors import UsageError
 
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 __all__ = [
-    "HOW",
     "SHAPES",
+    "SUITE",
     "WAYS",
     "Run",
     "has_baselines",
     "measure",
     "measure_all",
-    "pictures",
-    "row",
+    "measurement",
+    "plots",
     "times",
 ]
 
@@ -135,12 +135,12 @@ def measure(shape: str, transactions: int, way: Way, file: Path) -> Run:
     clients = _read(file)
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forgets the peak so far
     before = resident()
-    seconds, found, peak = [], dispatch_times([], way=way, capacity=CAPACITY), 0.0
+    seconds, found, most = [], dispatch_times([], way=way, capacity=CAPACITY), 0.0
     for repeat in range(REPEATS):
         started = perf_counter()
         found = dispatch_times(clients, way=way, capacity=CAPACITY)
         seconds.append(perf_counter() - started)
-        peak = peak if repeat else _peak()
+        most = most if repeat else peak()
     if not found.in_order or found.items != sum(map(len, clients)):
         raise AssertionError(f"{shape}, {way}: {found.items} items, in order: {found.in_order}")
     return Run(
@@ -149,11 +149,11 @@ def measure(shape: str, transactions: int, way: Way, file: Path) -> Run:
         way=way,
         seconds=min(seconds),
         # The core has a copy of the times, whatever the way.
-        megabytes=max(peak - before - 8 * found.items, 0) / 1e6,
+        megabytes=max(most - before - 8 * found.items, 0) / 1e6,
         items=found.items,
         batches=found.batches,
         max_waiting=found.max_waiting,
-        yardstick=_iterate(file),
+        yardstick=time_of_lines(file),
     )
 
 
@@ -166,21 +166,7 @@ def _read(file: Path) -> list[array[int]]:
     return clients
 
 
-def _peak() -> float:
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    [line] = [line for line in status.splitlines() if line.startswith("VmHWM")]
-    return int(line.split()[1]) * 1024.0
-
-
-def _iterate(file: Path) -> float:
-    started = perf_counter()
-    with file.open("rb") as lines:
-        for _ in lines:
-            pass
-    return perf_counter() - started
-
-
-def row(run: Run) -> Row:
+def measurement(run: Run) -> Measurement:
     """A run in words."""
     figures = {
         "time": f"{run.seconds:.3f} s",
@@ -192,10 +178,10 @@ def row(run: Run) -> Row:
         "yardstick": f"{run.yardstick:.3f} s",
         "ratio": f"{run.seconds / run.yardstick:.2f}",
     }
-    return Row(f"{run.shape}, {run.transactions:,} transactions, {WAYS[run.way]}", figures)
+    return Measurement(f"{run.shape}, {run.transactions:,} transactions, {WAYS[run.way]}", figures)
 
 
-def pictures(runs: list[Run]) -> dict[str, str]:
+def plots(runs: list[Run]) -> Iterator[Plot]:
     """Figure 9: memory, and time."""
     shapes = [*dict.fromkeys(run.shape for run in runs)]
     panels = [
@@ -204,7 +190,7 @@ def pictures(runs: list[Run]) -> dict[str, str]:
     panels += [
         _panel(f"{shape}: s", [run for run in runs if run.shape == shape], "seconds") for shape in shapes
     ]
-    return {"pipeline.svg": figure(panels, title="Traces in order: memory and time")}
+    yield Plot(name="pipeline", title="Traces in order: memory and time", panels=panels)
 
 
 def _panel(title: str, runs: list[Run], what: Literal["megabytes", "seconds"]) -> Panel:
@@ -216,6 +202,13 @@ def _panel(title: str, runs: list[Run], what: Literal["megabytes", "seconds"]) -
     labels = [f"{size // 1000}k" for size in sizes]
     return Panel(title=title, across="transactions", labels=labels, series=series, at=sizes)
 
+
+SUITE = Suite(
+    title="Traces in order",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all((2_000, 4_000)), measurement, plots),
+)
 
 if __name__ == "__main__":
     [asked] = [way for way in get_args(Way) if way == sys.argv[3]]

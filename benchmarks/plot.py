@@ -72,16 +72,17 @@ class _Scale:
 def figure(panels: Sequence[Panel], *, title: str) -> str:
     """The panels in rows of three, with one legend."""
     lines = -(-len(panels) // COLUMNS)
+    colours = [*dict.fromkeys(name for panel in panels for name in panel.series)]
     width, height = COLUMNS * WIDTH, lines * HEIGHT + 60
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">',
         f'<rect width="{width}" height="{height}" fill="white"/>',
         f'<text x="12" y="22" font-size="15">{escape(title)}</text>',
-        *_legend(list(panels[0].series)),
+        *_legend(colours),
     ]
     for number, panel in enumerate(panels):
         x, y = number % COLUMNS * WIDTH, number // COLUMNS * HEIGHT + 56
-        parts += [f'<g transform="translate({x} {y})">', *_panel(panel), "</g>"]
+        parts += [f'<g transform="translate({x} {y})">', *_panel(panel, colours), "</g>"]
     return "\n".join([*parts, "</svg>", ""])
 
 
@@ -93,7 +94,7 @@ def _legend(names: Sequence[str]) -> Iterator[str]:
         x += max(150, 30 + 7 * len(name))
 
 
-def _panel(panel: Panel) -> Iterator[str]:
+def _panel(panel: Panel, colours: Sequence[str]) -> Iterator[str]:
     scale = _Scale.of(panel)
     yield f'<text x="{LEFT}" y="16" font-size="12">{escape(panel.title)}</text>'
     for value in scale.ticks:
@@ -105,7 +106,8 @@ def _panel(panel: Panel) -> Iterator[str]:
         lower = 11 if place % 2 and (panel.at or max(map(len, panel.labels)) > 7) else 0
         yield _text(_right(panel.place(place)), HEIGHT - BOTTOM + 14 + lower, label, "middle")
     yield _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, panel.across, "middle")
-    for number, values in enumerate(panel.series.values()):
+    for name, values in panel.series.items():
+        number = colours.index(name)
         points = [
             (_right(panel.place(place)), _down(scale.share(value))) for place, value in enumerate(values)
         ]

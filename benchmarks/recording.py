@@ -14,20 +14,21 @@ from time import perf_counter, perf_counter_ns
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from benchmarks import pgbench
-from benchmarks.loading import Row
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite
 from isoscope.databases import connect
-from isoscope.errors import DatabaseError
+from isoscope.errors import DatabaseError, IsoscopeError
 from isoscope.run import Limits, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from benchmarks.suite import Measured
     from isoscope.databases.database import Content, Database, Isolation, Session
     from isoscope.history import Timestamp
     from isoscope.workloads.clients import Insert, Operations, Program
 
-__all__ = ["HOW", "Round", "alone", "line", "measure_all", "picture", "rows"]
+__all__ = ["SUITE", "Round", "alone", "measure_all", "plots", "summary"]
 
 HOW = (
     "Eight sessions, 15 operations a transaction (8 reads, 7 writes), keys drawn uniformly. Begins and "
@@ -120,7 +121,7 @@ class Round:
         return 1 - self.recorded / self.plain
 
 
-def alone(*, rounds: int = ROUNDS, transactions: int = 40_000) -> Row:
+def alone(*, rounds: int = ROUNDS, transactions: int = 40_000) -> Measurement:
     """The recorder and a database that does nothing."""
     limits = Limits(transactions=transactions)
     clients = Clients(keys=1000)
@@ -140,7 +141,7 @@ def alone(*, rounds: int = ROUNDS, transactions: int = 40_000) -> Row:
         "yardstick": f"{median(yardsticks) * 1e6:.2f} µs",
         "ratio": f"{median(ratios):.2f}",
     }
-    return Row("the recorder alone", figures)
+    return Measurement("the recorder alone", figures)
 
 
 def _yardstick(transactions: int) -> float:
@@ -186,16 +187,7 @@ def measure_all(
             yield Round(recorded=found.recorded, plain=found.plain, pgbench=rate and rate * OPERATIONS)
 
 
-def line(found: Round) -> str:
-    """One round in words."""
-    beside = f", pgbench {_rate(found.pgbench)}" if found.pgbench else ""
-    return (
-        f"PostgreSQL: recorded {_rate(found.recorded)}, not recorded {_rate(found.plain)}, "
-        f"cost {100 * found.cost:.1f} %{beside}"
-    )
-
-
-def rows(rounds: list[Round]) -> Iterator[Row]:
+def summary(rounds: list[Round]) -> Iterator[Measurement]:
     """What all rounds on PostgreSQL together say."""
     if not rounds:
         return
@@ -212,10 +204,10 @@ def rows(rounds: list[Round]) -> Iterator[Row]:
     if beside:
         figures["pgbench (median)"] = _rate(median(beside))
         figures["ratio to pgbench"] = f"{recorded / median(beside):.2f}"
-    yield Row("PostgreSQL, read committed", figures)
+    yield Measurement("PostgreSQL, read committed", figures)
 
 
-def picture(rounds: list[Round]) -> str:
+def plots(rounds: list[Round]) -> Iterator[Plot]:
     """The rates, round by round."""
     series = {
         "recorded": [one.recorded / 1000 for one in rounds],
@@ -230,8 +222,29 @@ def picture(rounds: list[Round]) -> str:
         series=series,
         joined=False,
     )
-    return figure([panel], title="PostgreSQL with and without recording, and pgbench")
+    title = "PostgreSQL with and without recording, and pgbench"
+    yield Plot(name="recording", title=title, panels=[panel])
 
 
 def _rate(rate: float) -> str:
     return f"{rate:,.0f} operations/s"
+
+
+def measured(one: Measurement, rounds: Iterator[Round]) -> Iterator[Measured]:
+    """The recorder alone, and what all rounds together say; or why there are none."""
+    yield one
+    try:
+        kept = [*rounds]
+    except IsoscopeError as error:
+        yield Measurement("PostgreSQL", {"skipped": str(error).partition("\n")[0]})
+        return
+    yield from summary(kept)
+    yield from plots(kept)
+
+
+SUITE = Suite(
+    title="What recording costs",
+    how=HOW,
+    full=lambda: measured(alone(), measure_all()),
+    quick=lambda: measured(alone(rounds=2, transactions=2_000), measure_all(rounds=1, seconds=1.0)),
+)

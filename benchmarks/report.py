@@ -8,19 +8,21 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA, Row
+from benchmarks.measure import time_of_lines
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.workloads import Workload, generate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
-__all__ = ["rows", "with_violations", "written"]
+__all__ = ["SUITE", "measurements", "with_violations", "written"]
 
 REPEATS = 3
 OF_EACH = 1000
@@ -40,19 +42,19 @@ PLANTED = (
 )
 
 
-def rows() -> Iterator[Row]:
+def measurements(workload: Workload = MILLION, of_each: int = OF_EACH) -> Iterator[Measurement]:
     """Two histories; every measurement in an interpreter of its own."""
     DATA.mkdir(exist_ok=True)
     million, few = DATA / "violated.txt", DATA / "violations.txt"
-    formats.save(generate(MILLION), million)
+    formats.save(generate(workload), million)
     few.unlink(missing_ok=True)
     for path in (million, few):
-        with_violations(path, first=10_000_000, of_each=OF_EACH)
-    yield _row("HTML report, 1,000,000 transactions", million, lines=million)
+        with_violations(path, first=10_000_000, of_each=of_each)
+    yield _row(f"HTML report, {workload.transactions:,} transactions", million, lines=million)
     yield _row("HTML report, violations alone", few, lines=million)
 
 
-def _row(name: str, path: Path, *, lines: Path) -> Row:
+def _row(name: str, path: Path, *, lines: Path) -> Measurement:
     """The page of the history at `path`; the yardstick is a loop over the lines of the file `lines`."""
     runs = [_measured(path, lines) for _ in range(REPEATS)]
     ratio = median(run["seconds"] / run["yardstick"] for run in runs)
@@ -65,7 +67,7 @@ def _row(name: str, path: Path, *, lines: Path) -> Row:
         "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
         "ratio": f"{ratio:.2f}",
     }
-    return Row(name, figures)
+    return Measurement(name, figures)
 
 
 def with_violations(path: Path, *, first: int, of_each: int) -> None:
@@ -109,7 +111,7 @@ def written(path: str, lines: str) -> dict[str, float]:
         "bytes": len(page),
         "found": sum(widest.anomaly_counts.values()),
         "shown": int(page.split(b'<span class="badge">')[1].split(b"<")[0].replace(b",", b"")),
-        "yardstick": _lines(lines),
+        "yardstick": time_of_lines(Path(lines)),
     }
 
 
@@ -119,13 +121,14 @@ def _measured(path: Path, lines: Path) -> dict[str, float]:
     return result
 
 
-def _lines(path: str) -> float:
-    started = perf_counter()
-    with open(path, "rb") as file:  # noqa: PTH123 - what is measured is the loop
-        for _ in file:
-            pass
-    return perf_counter() - started
-
+SUITE = Suite(
+    title="Writing the HTML report",
+    how="A million transactions with thousands of violations, and these violations alone. The yardstick is "
+    "the time in which Python iterates over the lines of the larger file; the ratio is the median of time by "
+    "yardstick of the same run.",
+    full=measurements,
+    quick=lambda: measurements(replace(MILLION, transactions=10_000), of_each=10),
+)
 
 if __name__ == "__main__":
     print(json.dumps(written(sys.argv[1], sys.argv[2])))

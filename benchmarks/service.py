@@ -23,8 +23,8 @@ from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.arrivals import BATCH, WORKLOAD, simulated
-from benchmarks.loading import DATA, Row
 from benchmarks.online import SERIALIZABLE, SNAPSHOT, wrong
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from isoscope.workloads import Workload
 
-__all__ = ["HOW", "kills", "rows"]
+__all__ = ["ASKED", "SUITE", "kills", "measurements"]
 
 HOW = (
     "Two collectors send batches of 500, the next one when the one before is answered; they and the service "
@@ -49,18 +49,26 @@ ASKED = (
     (SNAPSHOT, (SERIALIZABLE,)),
 )
 KILLED = replace(WORKLOAD, transactions=100_000)
+_FEW = replace(WORKLOAD, transactions=10_000)
 _LINES = "application/x-ndjson"
 
 
-def rows(workload: Workload = WORKLOAD, fsyncs: tuple[str, ...] = ("always", "interval")) -> Iterator[Row]:
-    """Throughput for each level, and for both at once."""
+def measurements(
+    workload: Workload = WORKLOAD,
+    fsyncs: tuple[str, ...] = ("always", "interval"),
+    *,
+    killed: Workload = KILLED,
+    count: int = KILLS,
+) -> Iterator[Measurement]:
+    """Throughput for each level, and for both at once; then what `count` kills do."""
     recorded = {database: _Recorded(database, workload) for database, _ in ASKED}
     for fsync in fsyncs:
         for database, levels in ASKED:
             yield _throughput(recorded[database], levels, fsync)
+    yield kills(killed, count)
 
 
-def kills(workload: Workload = KILLED, count: int = KILLS) -> Row:
+def kills(workload: Workload, count: int) -> Measurement:
     """Kills the service so often while it takes a history, and holds it against the whole."""
     name = f"kill -9 at {count} random moments"
     recorded, levels = _Recorded(SNAPSHOT, workload), (SNAPSHOT, SERIALIZABLE)
@@ -73,7 +81,7 @@ def kills(workload: Workload = KILLED, count: int = KILLS) -> Row:
     ids = [violation["id"] for violation in told]
     if found != expected or ids != [*range(1, sum(expected.values()) + 1)]:
         raise AssertionError(f"{name}: {found} and {len(ids)} violations, {expected} offline")
-    return Row(name, {"lost": "nothing", "told": f"{len(ids):,} violations, each once"})
+    return Measurement(name, {"lost": "nothing", "told": f"{len(ids):,} violations, each once"})
 
 
 class _Recorded:
@@ -151,7 +159,7 @@ def _running(
             process.stdout.close()
 
 
-def _throughput(recorded: _Recorded, levels: tuple[str, ...], fsync: str) -> Row:
+def _throughput(recorded: _Recorded, levels: tuple[str, ...], fsync: str) -> Measurement:
     with tempfile.TemporaryDirectory(dir=DATA) as folder, _running(levels, Path(folder), fsync) as service:
         started = perf_counter()
         unanswered = _sent(service, recorded, [1] * COLLECTORS)
@@ -169,7 +177,7 @@ def _throughput(recorded: _Recorded, levels: tuple[str, ...], fsync: str) -> Row
         "found": f"{sum(found.values()):,}, as offline",
     }
     figures["engines"] = f"{status['memory']['used'] / 1e6:.0f} MB"
-    return Row(f"HTTP with journal, fsync {fsync}, {' and '.join(levels)}", figures)
+    return Measurement(f"HTTP with journal, fsync {fsync}, {' and '.join(levels)}", figures)
 
 
 def _final(service: _Service) -> dict[str, int]:
@@ -233,3 +241,11 @@ def _sent(service: _Service, recorded: _Recorded, firsts: list[int], share: floa
 
     with ThreadPoolExecutor(COLLECTORS) as pool:
         return [*pool.map(send, range(COLLECTORS))]
+
+
+SUITE = Suite(
+    title="The online service",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(_FEW, ("interval",), killed=_FEW, count=2),
+)

@@ -16,9 +16,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import WORKLOAD, parts, simulated
-from benchmarks.loading import Row
-from benchmarks.online import MEGABYTE, SERIALIZABLE, SNAPSHOT, STRATEGIES, Strategy, Watch, resident, wrong
-from benchmarks.plot import Panel, figure
+from benchmarks.measure import resident
+from benchmarks.online import MEGABYTE, SERIALIZABLE, SNAPSHOT, STRATEGIES, Strategy, Watch, wrong
+from benchmarks.plot import Panel
+from benchmarks.suite import Measurement, Plot, Suite, summarised
 from isoscope.checkers.online import Online
 from isoscope.levels import Level
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from isoscope.workloads import Workload
 
-__all__ = ["HOW", "Soaked", "limited", "measure_all", "picture", "row", "soak"]
+__all__ = ["LIMITED", "SOAK", "Soaked", "limited", "measure_all", "measurement", "plots", "soak"]
 
 HOW = (
     "One history again and again, with ids, timestamps and values of its own each time; what is final is "
@@ -113,7 +114,7 @@ def soak(
     )
 
 
-def row(soaked: Soaked) -> Row:
+def measurement(soaked: Soaked) -> Measurement:
     """A run in words."""
     transactions = soaked.part * len(soaked.found)
     worked = soaked.seconds + soaked.waited
@@ -125,14 +126,14 @@ def row(soaked: Soaked) -> Row:
         "engine": _memory(soaked.megabytes),
         "process": _memory(soaked.resident),
     }
-    return Row(soaked.name, figures)
+    return Measurement(soaked.name, figures)
 
 
 def _memory(megabytes: tuple[float, ...]) -> str:
     return f"{megabytes[0]:.0f} to {megabytes[-1]:.0f} MB, most {max(megabytes):.0f}"
 
 
-def picture(runs: list[Soaked]) -> str:
+def plots(runs: list[Soaked], name: str = "soak") -> Iterator[Plot]:
     """Memory after each part."""
     panels = [
         Panel(
@@ -143,7 +144,7 @@ def picture(runs: list[Soaked]) -> str:
         )
         for run in runs
     ]
-    return figure(panels, title="Online, part after part: memory")
+    yield Plot(name=name, title="Online, part after part: memory", panels=panels)
 
 
 def _labels(run: Soaked) -> list[str]:
@@ -151,6 +152,18 @@ def _labels(run: Soaked) -> list[str]:
     ends = [f"{run.part * (part + 1) / 1e6:g}" for part in range(count)]
     return [label if (part + 1) % max(count // 4, 1) == 0 else "" for part, label in enumerate(ends)]
 
+
+SOAK = Suite(
+    title="An hour's load, online",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+)
+LIMITED = Suite(
+    title="Eight parts under 700 MB, online",
+    how=f"{HOW} Here the timeout is that of the service, time is that of the work, and the intake waits for "
+    "room.",
+    full=lambda: summarised(limited(), measurement, lambda runs: plots(runs, "online-limit")),
+)
 
 if __name__ == "__main__":
     strategy = LIMIT if sys.argv[3] == "700 MB" else STRATEGIES[sys.argv[3]]

@@ -2,19 +2,19 @@
 
 PolySI, VeriStrong, Cobra: their workloads, with their parameters, run on stores of our own. Each history is
 checked for each of both levels in a process of its own, for at most `LIMIT` seconds a level. The file is
-written session by session, so its order is no hint. `python -m benchmarks solver` takes some minutes.
+written session by session, so its order is no hint.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from benchmarks import solver_programs
-from benchmarks.loading import DATA, Row
 from benchmarks.measure import measured
 from benchmarks.solver_programs import KeyValue
 from benchmarks.solver_store import ISOLATIONS, run
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import formats
 from isoscope.workloads import Workload, generate
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 __all__ = [
     "CASES",
     "FIGURE_10",
-    "HOW",
     "LEVELS",
     "LIMIT",
+    "SUITE",
     "TEN_THOUSAND",
     "Case",
     "Measured",
     "decided",
+    "measurements",
     "recorded",
-    "rows",
 ]
 
 LEVELS = ("snapshot-isolation", "serializable")
@@ -146,32 +146,34 @@ CASES = (
 )
 
 
-def rows() -> Iterator[Row]:
-    """Every case on both stores, at both levels."""
+def measurements(cases: tuple[Case, ...] = CASES, large: int = LARGE.transactions) -> Iterator[Measurement]:
+    """Every case on both stores, at both levels; then all levels of histories of so many transactions."""
     DATA.mkdir(exist_ok=True)
-    for case in CASES:
+    for case in cases:
         for isolation in case.isolations:
             history = recorded(case, isolation)
             path = DATA / "solver.txt"
             history.save(path)
             for level in LEVELS:
                 yield _row(case, isolation, level, path, history.repeated)
-    yield _large("uniform")
-    yield _large("zipfian")
+    for distribution in ("uniform", "zipfian"):
+        yield _large(replace(LARGE, distribution=distribution, transactions=large))
 
 
-def _large(distribution: Literal["uniform", "zipfian"]) -> Row:
+def _large(workload: Workload) -> Measurement:
     """All levels of a valid history in which the sessions' lines come one after the other."""
     path = DATA / "solver-large.txt"
-    formats.save(generate(replace(LARGE, distribution=distribution)), path)
+    formats.save(generate(workload), path)
     lines = path.read_text(encoding="ascii").splitlines(keepends=True)
     by_session = sorted(lines, key=lambda line: int(line.split(",")[2]))
     path.write_text("".join(by_session), encoding="ascii")
     found = measured(path, path, check=True)
     if found["violated"]:
         raise AssertionError("a valid history violates nothing")
-    name = f"all levels, {LARGE.transactions:,} transactions session by session, {distribution} keys"
-    return Row(name, _figures(Measured(name, "all", f"{found['holds']:.0f} levels hold", found), 0.0))
+    name = (
+        f"all levels, {workload.transactions:,} transactions session by session, {workload.distribution} keys"
+    )
+    return Measurement(name, _figures(Measured(name, "all", f"{found['holds']:.0f} levels hold", found), 0.0))
 
 
 def recorded(case: Case, isolation: Isolation) -> Recorded:
@@ -214,9 +216,9 @@ def decided(case: Case, isolation: Isolation, level: str, path: Path) -> Measure
     return Measured(f"{level}, {case.name}, {isolation} store", level, verdict, found)
 
 
-def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Row:
+def _row(case: Case, isolation: Isolation, level: str, path: Path, repeated: float) -> Measurement:
     one = decided(case, isolation, level, path)
-    return Row(one.name, _figures(one, repeated))
+    return Measurement(one.name, _figures(one, repeated))
 
 
 def _figures(one: Measured, repeated: float) -> dict[str, str]:
@@ -232,3 +234,11 @@ def _figures(one: Measured, repeated: float) -> dict[str, str]:
         "yardstick": f"{found['yardstick']:.4f} s",
         "ratio": f"{one.seconds / found['yardstick']:.0f}",
     }
+
+
+SUITE = Suite(
+    title="Snapshot isolation and serializability from values",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(CASES[:1], large=2_000),
+)

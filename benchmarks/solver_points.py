@@ -2,7 +2,7 @@
 
 PolySI, VeriStrong (figures 10 to 13), Cobra and Viper: the sweeps of their evaluations with their
 parameters, most of them with three seeds, run on stores of our own. Each history is checked at each of both
-levels in a process of its own. `python -m benchmarks solver-points` takes about a quarter of an hour.
+levels in a process of its own. All take about a quarter of an hour.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from benchmarks import solver_programs
-from benchmarks.loading import DATA, Row
 from benchmarks.solver import FIGURE_10, LEVELS, LIMIT, TEN_THOUSAND, Case, Measured, decided, recorded
 from benchmarks.solver_programs import KeyValue
+from benchmarks.suite import DATA, Measurement, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from benchmarks.solver_store import Isolation, Program
 
-__all__ = ["FAMILIES", "HOW", "rows"]
+__all__ = ["FAMILIES", "SUITE", "measurements"]
 
 HOW = (
     "All parameter points of the published evaluations of PolySI, VeriStrong, Cobra and Viper, run on stores "
@@ -129,17 +129,17 @@ FAMILIES = (
 )
 
 
-def rows() -> Iterator[Row]:
+def measurements(families: tuple[Family, ...] = FAMILIES) -> Iterator[Measurement]:
     """One row for each evaluation and level, and one for all; what stays unknown has a row of its own."""
     DATA.mkdir(exist_ok=True)
     every: list[Measured] = []
-    for family in FAMILIES:
+    for family in families:
         found = [one for case, isolation in family.histories() for one in _both_levels(case, isolation)]
         for level in LEVELS:
             yield _summary(f"{level}, {family.name}", [one for one in found if one.level == level])
         for one in found:
             if one.verdict == "unknown":
-                yield Row(f"unknown: {one.name}", {"load and check": f"{one.seconds:.3f} s"})
+                yield Measurement(f"unknown: {one.name}", {"load and check": f"{one.seconds:.3f} s"})
         every += found
     for level in LEVELS:
         yield _summary(f"{level}, all", [one for one in every if one.level == level])
@@ -153,7 +153,7 @@ def _both_levels(case: Case, isolation: Isolation) -> Iterator[Measured]:
         yield decided(case, isolation, level, path)
 
 
-def _summary(name: str, found: list[Measured]) -> Row:
+def _summary(name: str, found: list[Measured]) -> Measurement:
     seconds = [one.seconds for one in found]
     counts = {
         verdict: f"{sum(one.verdict == verdict for one in found):,}"
@@ -166,4 +166,14 @@ def _summary(name: str, found: list[Measured]) -> Row:
         "slowest": f"{max(seconds):.3f} s",
         "most memory": f"{max(one.memory for one in found) / 1e6:.0f} MB",
     }
-    return Row(name, figures)
+    return Measurement(name, figures)
+
+
+SUITE = Suite(
+    title="Published evaluations of solvers",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(
+        tuple(replace(family, cases=family.cases[:1], seeds=1) for family in FAMILIES[:4])
+    ),
+)

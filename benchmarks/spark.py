@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA, Row
 from benchmarks.process_tree import run
+from benchmarks.suite import DATA, Measurement, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["how", "rows"]
+__all__ = ["SUITE", "measurements"]
 
 SIZES = (1_500_000, 15_000_000)
 ENGINES = {
@@ -26,22 +25,16 @@ ENGINES = {
 #: A few reads are stale, so that reports have something to agree on.
 _OPTIONS = ("--operations", "10", "--keys", "20000", "--seed", "1", "--timestamps", "--on-conflict", "read")
 _FAULT = ("--isolation", "serializable", "--bug", "stale-snapshot", "--bug-rate", "0.05")
-
-
-def how() -> str:
-    """What the page measures; a busy machine is told."""
-    one, five, fifteen = os.getloadavg()
-    return (
-        "Parquet of transactions with ten operations and timestamps, a few reads stale, judged at both clock "
-        "levels by `isoscope check --method timestamps --json`; all engines gave the same bytes, or the "
-        "benchmark ends. The check includes reading the file and excludes the start of Spark. The yardstick "
-        "is the time in which Python iterates over the keys of all rows of the same file, just before each "
-        "run; the ratio is check by yardstick. CPU and memory are those of all processes (Python, Java, "
-        "workers), sampled twice a second, so that the last half second of CPU time may be missing; memory "
-        "is the largest sum of their shares. Growth is the time of "
-        f"this size by that of a tenth of it. The machine was shared: its load was {one:.1f}, {five:.1f} and "
-        f"{fifteen:.1f} when the page was written, so compare CPU time and ratios, not seconds."
-    )
+HOW = (
+    "Parquet of transactions with ten operations and timestamps, a few reads stale, judged at both clock "
+    "levels by `isoscope check --method timestamps --json`; all engines gave the same bytes, or the "
+    "benchmark ends. The check includes reading the file and excludes the start of Spark. The yardstick "
+    "is the time in which Python iterates over the keys of all rows of the same file, just before each "
+    "run; the ratio is check by yardstick. CPU and memory are those of all processes (Python, Java, "
+    "workers), sampled twice a second, so that the last half second of CPU time may be missing; memory "
+    "is the largest sum of their shares. Growth is the time of this size by that of a tenth of it. Where "
+    "the machine was shared, compare CPU time and ratios, not seconds."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +47,7 @@ class _Figures:
     yardstick: float
 
 
-def rows(sizes: tuple[int, ...] = SIZES) -> Iterator[Row]:
+def measurements(sizes: tuple[int, ...] = SIZES) -> Iterator[Measurement]:
     """Each engine on histories of these sizes, and how it grows."""
     DATA.mkdir(exist_ok=True)
     smaller: dict[str, _Figures] = {}
@@ -99,7 +92,7 @@ def _iterated(path: Path) -> float:
     return perf_counter() - started
 
 
-def _row(name: str, operations: int, one: _Figures, smaller: _Figures | None) -> Row:
+def _row(name: str, operations: int, one: _Figures, smaller: _Figures | None) -> Measurement:
     figures = {
         "operations": f"{operations:,}",
         "check": f"{one.check:.1f} s",
@@ -114,4 +107,7 @@ def _row(name: str, operations: int, one: _Figures, smaller: _Figures | None) ->
         del figures["start of Spark"]
     if smaller is not None:
         figures["growth"] = f"{one.check / smaller.check:.1f} (CPU {one.cpu / smaller.cpu:.1f})"
-    return Row(name, figures)
+    return Measurement(name, figures)
+
+
+SUITE = Suite(title="Checks on Apache Spark", how=HOW, full=measurements)

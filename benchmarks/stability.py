@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from benchmarks.arrivals import BATCH, WORKLOAD, parsed
-from benchmarks.loading import DATA
 from benchmarks.online import SNAPSHOT
-from benchmarks.plot import Panel, figure
+from benchmarks.plot import Panel
+from benchmarks.suite import DATA, Measurement, Plot, Suite, summarised
 from isoscope import formats
 from isoscope.checkers.online import Online
 from isoscope.databases.simulated import Simulated, run
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from isoscope.workloads import Workload
 
-__all__ = ["HOW", "Delays", "Flips", "line", "measure", "measure_all", "page", "pictures"]
+__all__ = ["CASES", "SUITE", "Delays", "Flips", "measure", "measure_all", "measurement", "plots"]
 
 HOW = (
     "10,000 transactions at snapshot isolation, 1,000 a second and eight at once, that reach the collector "
@@ -142,38 +142,21 @@ def _collected(transactions: list[bytes], delays: Delays) -> Iterator[tuple[int,
         yield latest[session], line
 
 
-def line(flips: Flips) -> str:
-    """One case in words."""
-    return (
-        f"{flips.delays}: {flips.share:.1%} of transactions flip, {flips.few:.1%} of them once or twice, "
-        f"{sum(flips.pairs):,} (transaction, key), {flips.within(23):.1%} right within 8 ms, "
-        f"{1 - flips.within(26):.1%} with the next batch, {flips.found} violations"
-    )
+def measurement(flips: Flips) -> Measurement:
+    """One case."""
+    figures = {
+        "transactions that flip": f"{sum(flips.transactions):,} ({flips.share:.1%})",
+        "once or twice": f"{flips.few:.1%}",
+        "(transaction, key)": f"{sum(flips.pairs):,}",
+        "right within 8 ms": f"{flips.within(23):.1%}",
+        "with the next batch": f"{1 - flips.within(26):.1%}",
+        "violations in the end": str(flips.found),
+    }
+    return Measurement(f"{flips.delays} ms", figures)
 
 
-def page(cases: list[Flips]) -> str:
-    """A table of all cases."""
-    titles = (
-        "delays (ms)", "transactions that flip", "once or twice", "(transaction, key)",
-        "right within 8 ms", "with the next batch", "violations in the end",
-    )  # fmt: skip
-    lines = [f"| {' | '.join(titles)} |", "|---" * len(titles) + "|"]
-    lines += [f"| {' | '.join(_cells(flips))} |" for flips in cases]
-    return "\n".join([*lines, ""])
-
-
-def _cells(flips: Flips) -> Iterator[str]:
-    yield str(flips.delays)
-    yield f"{sum(flips.transactions):,} ({flips.share:.1%})"
-    yield f"{flips.few:.1%}"
-    yield f"{sum(flips.pairs):,}"
-    yield f"{flips.within(23):.1%}"
-    yield f"{1 - flips.within(26):.1%}"
-    yield str(flips.found)
-
-
-def pictures(cases: list[Flips]) -> dict[str, str]:
-    """Plots like the figures; by file name."""
+def plots(cases: list[Flips]) -> Iterator[Plot]:
+    """Plots like the figures."""
     of = {flips.delays: flips for flips in cases}
     means = [of[Delays(mean, BASE.deviation)] for mean in MEANS]
     deviations = [of[Delays(BASE.mean, deviation)] for deviation in DEVIATIONS]
@@ -186,11 +169,12 @@ def pictures(cases: list[Flips]) -> dict[str, str]:
     ]
     by_mean = {f"mean {flips.delays.mean} ms": flips for flips in means}
     by_deviation = {f"deviation {flips.delays.deviation} ms": flips for flips in deviations}
-    return {
-        "stability-counts.svg": figure(counts, title="What flips, of 10,000 transactions"),
-        "stability-means.svg": figure(_panels(by_mean, "17", "20"), title="Flips by mean delay"),
-        "stability-deviations.svg": figure(_panels(by_deviation, "18", "21"), title="Flips by deviation"),
-    }
+    title = f"What flips, of {cases[0].total:,} transactions"
+    yield Plot(name="stability-counts", title=title, panels=counts)
+    panels = _panels(by_mean, "17", "20")
+    yield Plot(name="stability-means", title="Flips by mean delay", panels=panels)
+    panels = _panels(by_deviation, "18", "21")
+    yield Plot(name="stability-deviations", title="Flips by deviation", panels=panels)
 
 
 _PAIRS = "(transaction, key)"
@@ -231,3 +215,11 @@ def _totals(title: str, across: str, at: Sequence[int], cases: list[Flips]) -> P
         _PAIRS: [sum(flips.pairs) for flips in cases],
     }
     return Panel(title=title, across=across, labels=[*map(str, at)], series=series)
+
+
+SUITE = Suite(
+    title="Provisional answers that change",
+    how=HOW,
+    full=lambda: summarised(measure_all(), measurement, plots),
+    quick=lambda: summarised(measure_all(replace(SMALL, transactions=1_000)), measurement, plots),
+)

@@ -8,12 +8,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import Row
+from benchmarks.suite import Measurement, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["rows"]
+__all__ = ["SUITE", "measurements"]
 
 REPEATS = 10
 COMMANDS = {
@@ -23,14 +23,22 @@ COMMANDS = {
 }
 
 
-def rows() -> Iterator[Row]:
+def measurements(repeats: int = REPEATS) -> Iterator[Measurement]:
     """The best of several starts of each."""
     for name, command in COMMANDS.items():
-        best = min(_seconds(command) for _ in range(REPEATS))
-        yield Row(f"start {name}", {"best": f"{best:.3f} s"})
+        best = min(_seconds(command) for _ in range(repeats))
+        yield Measurement(f"start {name}", {"best": f"{best:.3f} s"})
 
 
 def _seconds(command: list[str]) -> float:
     started = perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return perf_counter() - started
+
+
+SUITE = Suite(
+    title="Starting",
+    how="The best of several starts of each command.",
+    full=measurements,
+    quick=lambda: measurements(repeats=3),
+)

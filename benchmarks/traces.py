@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["grail", "leopard", "viper"]
 
 
-def leopard(path: Path, transactions: int = 50_000) -> None:
+def leopard(path: Path, transactions: int) -> None:
     """Traces of statements on rows of one table, from 24 threads, sorted by time."""
     with path.open("w", encoding="ascii") as file:
         for trace in _traces(transactions):
@@ -59,7 +59,7 @@ def _statement(random: Random, store: dict[int, int], *, value: int) -> dict[str
     }
 
 
-def viper(path: Path, transactions: int = 200_000) -> None:
+def viper(path: Path, transactions: int) -> None:
     """One session of reads, writes, inserts, deletes and range reads."""
     random, store = Random(5), dict.fromkeys(range(1000), 0)
     with path.open("w", encoding="ascii") as file:
@@ -81,7 +81,7 @@ def _micro(random: Random, store: dict[int, int], *, value: int) -> list[Any]:
     return [kind, key, value, True] if kind == "w" else [kind, key, value, seen, False, True]
 
 
-def grail(path: Path, transactions: int = 200_000) -> None:
+def grail(path: Path, transactions: int) -> None:
     """Dependencies of transactions that append to and read lists."""
     random = Random(6)
     latest: dict[int, str] = {}

@@ -12,14 +12,14 @@ from statistics import median
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.loading import DATA, Row
-from benchmarks.measure import measured_command
+from benchmarks.measure import measured_command, time_of_lines
+from benchmarks.suite import DATA, Measurement, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-__all__ = ["HOW", "rows", "write_case"]
+__all__ = ["CASES", "SUITE", "measurements", "write_case"]
 
 TRANSACTIONS, SESSIONS, KEYS, OPERATIONS = 1_000_000, 20, 100_000, 4
 REPEATS = 1
@@ -150,7 +150,7 @@ def write_case(level: str, size: int, folder: Path) -> tuple[Path, Path]:
     return history, certificate
 
 
-def rows(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Row]:
+def measurements(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Measurement]:
     """The seconds and the memory of each level."""
     DATA.mkdir(exist_ok=True)
     for level in CASES:
@@ -167,15 +167,11 @@ def rows(*, size: int = TRANSACTIONS, repeats: int = REPEATS) -> Iterator[Row]:
             "certificate": f"{certificate.stat().st_size / 1e6:.1f} MB",
             "goal": GOAL,
         }
-        yield Row(f"Verify {level}", figures)
+        yield Measurement(f"Verify {level}", figures)
 
 
 def _run(history: Path, certificate: Path) -> dict[str, float]:
-    started = process_time()
-    with history.open("rb") as lines:
-        for _ in lines:
-            pass
-    yardstick = process_time() - started
+    yardstick = time_of_lines(history, process_time)
     before = _cpu_of_children()
     figures = measured_command("verify", str(history), str(certificate))
     cpu = _cpu_of_children() - before
@@ -187,3 +183,11 @@ def _run(history: Path, certificate: Path) -> dict[str, float]:
 def _cpu_of_children() -> float:
     used = getrusage(RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+SUITE = Suite(
+    title="How long certificates take to be verified",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(size=10_000),
+)

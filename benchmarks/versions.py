@@ -1,7 +1,4 @@
-"""Levels from a known version order: list-append histories, one dense component, and the search alone.
-
-`python -m benchmarks versions` takes some minutes and 3 GB.
-"""
+"""Levels from a known version order: list-append histories, one dense component, and the search alone."""
 
 from __future__ import annotations
 
@@ -10,8 +7,9 @@ from statistics import median
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from benchmarks.loading import DATA, Row
+from benchmarks.loading import YARDSTICK
 from benchmarks.measure import measured
+from benchmarks.suite import DATA, Measurement, Suite
 from isoscope import _native, formats
 from isoscope.checkers.graph import characteristics
 from isoscope.history import Initial
@@ -21,7 +19,7 @@ from isoscope.workloads import Workload, generate
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["rows"]
+__all__ = ["SUITE", "measurements"]
 
 REPEATS = 3
 #: Clients that append to and read lists, and look at a clock: every level can be decided.
@@ -58,21 +56,21 @@ DENSE = Case("one component", replace(LISTS, transactions=100_000, level=Level.R
 TRANSACTIONS, EDGES = 2_500_000, 12_000_000
 
 
-def rows() -> Iterator[Row]:
-    """Every case, from Parquet; the yardstick is the same history as EDN."""
+def measurements(share: float = 1.0, repeats: int = REPEATS) -> Iterator[Measurement]:
+    """Every case at a share of its size, from Parquet; the yardstick is the same history as EDN."""
     DATA.mkdir(exist_ok=True)
     for case in (*CASES, DENSE):
-        yield _checked(case)
-    yield _searched()
+        yield _checked(case, round(share * case.workload.transactions), repeats)
+    yield _searched(share)
 
 
-def _checked(case: Case) -> Row:
-    history = generate(case.workload)
+def _checked(case: Case, transactions: int, repeats: int) -> Measurement:
+    history = generate(replace(case.workload, transactions=transactions))
     path, text = DATA / "versions.parquet", DATA / "versions.edn"
     formats.save(history, path)
     formats.save(history, text, lossy=True)
     largest = characteristics(history).largest_component
-    runs = [measured(path, text, check=True) for _ in range(REPEATS)]
+    runs = [measured(path, text, check=True) for _ in range(repeats)]
     if bool(runs[0]["violated"]) != case.is_violated:
         raise AssertionError(f"{case.name}: {runs[0]['violated']:.0f} weakest levels are violated")
 
@@ -86,18 +84,19 @@ def _checked(case: Case) -> Row:
         "transactions": f"{runs[0]['transactions']:,.0f}",
         "largest component": f"{largest:,}",
         "memory": f"{max(run['check_memory'] for run in runs) / 1e6:.0f} MB",
+        "CPU (median)": f"{median(run['cpu'] for run in runs):.3f} s",
         "yardstick": f"{median(run['yardstick'] for run in runs):.3f} s",
         "ratio": f"{median(total(run) / run['yardstick'] for run in runs):.2f}",
     }
-    return Row(f"all levels, {case.name}", figures)
+    return Measurement(f"all levels, {case.name}", figures, group="From the file to the verdict")
 
 
-def _searched() -> Row:
-    sessions = LISTS.sessions
-    drawn = EDGES - 2 * TRANSACTIONS + sessions
+def _searched(share: float) -> Measurement:
+    sessions, transactions = LISTS.sessions, round(share * TRANSACTIONS)
+    drawn = round(share * EDGES) - 2 * transactions + sessions
     started = perf_counter()
     graph = _native.Graph.begins_and_commits(
-        seed=1, transactions=TRANSACTIONS, sessions=sessions, dependencies=drawn
+        seed=1, transactions=transactions, sessions=sessions, dependencies=drawn
     )
     built = perf_counter() - started
     runs = []
@@ -114,4 +113,12 @@ def _searched() -> Row:
         "nodes": f"{graph.nodes:,}",
         "edges": f"{graph.edges:,}",
     }
-    return Row("BC-graph", figures)
+    return Measurement("BC-graph", figures, group="The search alone")
+
+
+SUITE = Suite(
+    title="Levels from a version order",
+    how=f"Lists of a million transactions, which take 3 GB. {YARDSTICK}",
+    full=measurements,
+    quick=lambda: measurements(share=0.005, repeats=1),
+)

@@ -1,24 +1,21 @@
-"""Figures of ours beside published ones of other checkers: ours are read from the pages of `benchmarks/`."""
+"""Figures of ours beside published ones of other checkers: ours are those of `benchmarks/results`."""
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
 from typing import NamedTuple
+
+from docs.benchmarks_page import anchor, result
 
 __all__ = ["figures"]
 
-BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
-_FIELD = re.compile(r"([\w()/ ]+) \*\*([^*]+)\*\*")
-
 
 class _Compared(NamedTuple):
-    """What both measured; page, row and fields of ours; what the other project published."""
+    """What both measured; suite, measurement and figures of ours; what the other project published."""
 
     what: str
-    page: str
-    row: str
-    fields: tuple[str, ...]
+    suite: str
+    measurement: str
+    figures: tuple[str, ...]
     theirs: str
 
 
@@ -72,15 +69,8 @@ def figures() -> str:
     """The table."""
     lines = ["| what | here, 2 cores | published by the other project |", "| --- | --- | --- |"]
     for compared in _COMPARED:
-        found = _fields(compared.page, compared.row)
-        ours = ", ".join(f"{name} {found[name]}" for name in compared.fields)
-        link = f"[{compared.page}](../../benchmarks/{compared.page}.md)"
+        found = result(compared.suite).figures(compared.measurement)
+        ours = ", ".join(f"{name} {found[name]}" for name in compared.figures)
+        link = f"[{compared.suite}](../reference/benchmarks.md#{anchor(compared.suite)})"
         lines.append(f"| {compared.what} | {ours} ({link}) | {compared.theirs} |")
     return "\n".join(lines)
-
-
-def _fields(page: str, row: str) -> dict[str, str]:
-    """The figures of a row by their names."""
-    text = (BENCHMARKS / f"{page}.md").read_text(encoding="utf-8")
-    [cells] = re.findall(rf"^\| {re.escape(row)} \| (.+) \|$", text, re.MULTILINE)
-    return {name.strip(" ,"): value for name, value in _FIELD.findall(cells)}

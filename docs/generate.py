@@ -1,4 +1,4 @@
-"""Writes the pages, and the parts of pages, that follow from the code.
+"""Writes the pages, and the parts of pages, that follow from the code and from recorded results.
 
 `python -m docs.generate` writes them; `--check` fails if one of them is not what the code says. A part
 stands between `<!-- generated: NAME -->` and `<!-- end -->`.
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from docs import markdown
+from docs import benchmarks_page, markdown
 from docs.compared_figures import figures
 from docs.database_facts import facts
 from docs.profiles_page import profiles
@@ -320,6 +320,8 @@ PAGES: Mapping[Path, Callable[[], str]] = {
     _COMPARISON: partial(_parts, _COMPARISON),
     _ARCHITECTURE: partial(_parts, _ARCHITECTURE),
     _ARCHITECTURE.with_name("rooms.svg"): rooms_picture,
+    benchmarks_page.PAGE: benchmarks_page.benchmarks,
+    **benchmarks_page.pictures(),
     REFERENCE / "cli.md": commands,
     REFERENCE / "levels.md": levels,
     REFERENCE / "anomalies.md": anomalies,
@@ -346,6 +348,7 @@ def main(arguments: list[str]) -> int:
     for path in paths:
         click.echo(f"{'stale' if arguments else 'written'}: {path.relative_to(ROOT)}")
         if not arguments:
+            path.parent.mkdir(exist_ok=True)
             path.write_text(PAGES[path](), encoding="utf-8")
     return 1 if paths and arguments else 0
 

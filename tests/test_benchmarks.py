@@ -48,12 +48,14 @@ def points() -> list[growth.Growth]:
 
 
 def test_growth_is_plotted_and_tabled_figure_by_figure() -> None:
-    for picture in growth.pictures(points()).values():
-        panels = ElementTree.fromstring(picture).findall(f"{SVG}g")
+    for plot in growth.plots(points()):
+        panels = ElementTree.fromstring(plot.svg()).findall(f"{SVG}g")
         assert len(panels) == len(growth.FIGURES)
-    page = growth.page(points())
-    assert page.count("\n| ") == sum(map(len, growth.FIGURES.values())) + len(growth.FIGURES)
-    assert "| 400k | 1,000,000 | 0.500 s, 0 MB |" in page
+    found = [*map(growth.measurement, points())]
+    assert len({one.group for one in found}) == len(growth.FIGURES)
+    assert "400k" in [one.name for one in found]
+    assert {one.figures["operations"] for one in found} == {"1,000,000"}
+    assert {one.figures["causal"] for one in found} == {"0.500 s, 0 MB"}
 
 
 def test_a_line_runs_through_its_values() -> None:
@@ -120,11 +122,11 @@ def test_points_of_both_graphs_are_tabled_and_plotted() -> None:
             transactions=80, built=dict.fromkeys(names, 0.0), searched={**dict.fromkeys(names), names[0]: 0.5}
         )
     )
-    page = adya.page(points)
-    assert page.count("\n| ") == len(points)
-    assert page.endswith("| 80 | 0.000 + 0.500 s | too long | too long |\n")
-    [picture] = adya.pictures(points).values()
-    assert len(list(ElementTree.fromstring(picture).iter(f"{SVG}polyline"))) == 2 * len(names)
+    last = adya.measurement(points[-1])
+    assert last.name == "80 transactions"
+    assert [*last.figures.values()] == ["0.000 + 0.500 s", "too long", "too long"]
+    [plot] = adya.plots(points)
+    assert len(list(ElementTree.fromstring(plot.svg()).iter(f"{SVG}polyline"))) == 2 * len(names)
 
 
 def test_the_search_alone_sees_a_graph_without_cycles() -> None:
@@ -156,7 +158,7 @@ def test_clock_levels_are_measured_against_their_limits(
 ) -> None:
     monkeypatch.setattr(clock, "DATA", tmp_path)
     sizes = {size: replace(workload, transactions=200) for size, workload in clock.SIZES.items()}
-    rows = {row.name: row.figures for row in clock.rows(sizes, repeats=1)}
+    rows = {row.name: row.figures for row in clock.measurements(sizes, repeats=1)}
     assert rows["clock-serializable, 1M JSON"]["limit"] == "4 s, 1.2 GB"
     assert rows["clock-serializable, violated, 1M Parquet"]["limit"] == "1.5 s, 1 GB"
     assert len(rows) == len(clock.CASES) + len(clock.STREAMED)
@@ -206,18 +208,15 @@ def test_growth_by_the_clock_is_plotted_and_tabled_figure_by_figure() -> None:
     points = clock_points()
     names = clock_growth.FIGURES
     panels = {
-        name: len(ElementTree.fromstring(picture).findall(f"{SVG}g"))
-        for name, picture in clock_growth.pictures(points).items()
+        plot.name: len(ElementTree.fromstring(plot.svg()).findall(f"{SVG}g"))
+        for plot in clock_growth.plots(points)
     }
-    assert panels == {
-        "clock-time.svg": len(names),
-        "clock-memory.svg": len(names),
-        "clock-throughput.svg": 1,
-    }
-    page = clock_growth.page(points)
-    assert page.count("\n| ") == len(points) + len(names)
-    assert "| tpcc | 1,000,000 | 1.500 s | 0.500 s, 0 MB | 0.500 s, 0 MB | 2000 | 50,000 |" in page
-    assert clock_growth.line(points[0]).startswith("transactions 5k: load 1.500 s, clock-snapshot-isolation")
+    assert panels == {"clock-time": len(names), "clock-memory": len(names), "clock-throughput": 1}
+    found = [*map(clock_growth.measurement, points)]
+    assert len({one.group for one in found}) == len(names)
+    [tpcc] = [one for one in found if one.name == "tpcc"]
+    checks = ["0.500 s, 0 MB", "0.500 s, 0 MB"]
+    assert [*tpcc.figures.values()] == ["1,000,000", "1.500 s", *checks, "2000 ns", "50,000"]
 
 
 @pytest.mark.parametrize("varied", clock_growth.FIGURES.values(), ids=list(clock_growth.FIGURES))
@@ -240,8 +239,9 @@ def test_both_ways_to_check_a_clock_are_watched(tmp_path: Path, monkeypatch: pyt
     assert [run.way for run in runs] == ["in memory", "streaming"]
     assert [sorted(run.stages) for run in runs] == [["check", "load"], ["check", "load", "sort"]]
     assert all(max(run.memory) > 1 for run in runs)
-    assert "| 300 | in memory |" in collection.page(runs)
-    assert collection.picture(runs).count("300 transactions: MB") == 1
+    assert collection.measurement(runs[0]).figures["sort"] == "in check"
+    [plot] = collection.plots(runs)
+    assert plot.svg().count("300 transactions: MB") == 1
     assert not [*tmp_path.iterdir()]
 
 
@@ -252,7 +252,7 @@ def test_the_recorder_alone_is_measured_against_what_was_asked() -> None:
 
 
 def test_the_log_of_a_run_is_measured_on_each_database() -> None:
-    found = [*history_log.rows(rounds=1, seconds=0.3)]
+    found = [*history_log.measurements(rounds=1, seconds=0.3)]
     assert [row.name.partition(": ")[2] for row in found] == [*history_log.DATABASES]
     assert all(row.figures["cost (median)"].endswith(" %") for row in found)
 
@@ -262,14 +262,14 @@ def test_rounds_of_runs_are_put_into_words_and_plotted() -> None:
         recording.Round(recorded=recorded, plain=20_000, pgbench=30_000)
         for recorded in (19_000, 19_800, 20_200)
     ]
-    [row] = recording.rows(rounds)
+    [row] = recording.summary(rounds)
     assert row.figures["cost of recording (median)"] == "1.0 %"
     assert row.figures["(least and most)"] == "-1.0 % to 5.0 %"
     assert row.figures["ratio to pgbench"] == "0.66"
-    assert recording.line(rounds[0]).endswith("cost 5.0 %, pgbench 30,000 operations/s")
-    [panel] = ElementTree.fromstring(recording.picture(rounds)).findall(f"{SVG}g")
+    [plot] = recording.plots(rounds)
+    [panel] = ElementTree.fromstring(plot.svg()).findall(f"{SVG}g")
     assert len(panel.findall(f"{SVG}circle")) == len(rounds)
-    assert [*recording.rows([])] == []
+    assert [*recording.summary([])] == []
 
 
 def test_pgbench_does_what_the_clients_do() -> None:

@@ -1,9 +1,9 @@
-"""The main kernels take no more instructions and bytes than `benchmarks/instructions.json` allows."""
+"""The main kernels take no more instructions and bytes than the recorded result allows."""
 
 from __future__ import annotations
 
 import pytest
-from benchmarks import instructions
+from benchmarks import instructions, record
 
 pytestmark = pytest.mark.slow
 #: Shares above the budget that are no regression: memory comes in pages and in doubled vectors.
@@ -17,7 +17,7 @@ def test_a_kernel_stays_within_its_budget(name: str) -> None:
     if not instructions.is_countable():
         pytest.skip("valgrind is not installed")
     budget = instructions.recorded()
-    if budget.compiler != instructions.compiler():
+    if budget.compiler != record.machine().rust:
         pytest.skip(f"the budget was recorded with {budget.compiler}, which makes other instructions")
     found, allowed = instructions.cost(name), budget.costs[name]
     again = "`python -m benchmarks instructions --record` records a new budget"

@@ -16,8 +16,7 @@ from benchmarks import (
     intervals_speed,
 )
 from benchmarks.intervals_loads import BLINDW_RW, Simulated
-from benchmarks.intervals_page import Part, table
-from benchmarks.loading import Row
+from benchmarks.suite import Measurement
 
 from isoscope import _native, profiles
 from isoscope._native import Builder
@@ -33,30 +32,8 @@ SMALL = replace(BLINDW_RW, transactions=200, keys=100)
 SSI = profiles.load("postgresql/serializable")
 
 
-def test_a_part_is_told_row_by_row_and_as_text_with_its_pictures() -> None:
-    said: list[Row] = []
-    part = Part(
-        title="Numbers",
-        how="Counted.",
-        measure=lambda: [1, 2],
-        row=lambda number: Row(f"row {number}", {"twice": str(2 * number)}),
-        pictures=lambda points: {"numbers.svg": str(len(points))},
-    )
-    told = part.told(said.append)
-    assert [row.name for row in said] == ["row 1", "row 2"]
-    assert told.pictures == {"numbers.svg": "2"}
-    assert "![numbers.svg](numbers.svg)" in told.text
-    assert "| row 2 | 4 |" in told.text
-
-
-def test_a_table_has_a_column_for_each_figure_that_some_row_has() -> None:
-    lines = table([Row("a", {"x": "1"}), Row("b", {"y": "2"})]).splitlines()
-    assert lines == ["|  | x | y |", "|---|---|---|", "| a | 1 |  |", "| b |  | 2 |"]
-
-
-def test_every_part_of_the_page_has_a_title_of_its_own() -> None:
-    titles = [part.title for part in intervals.PARTS]
-    assert len({*titles}) == len(titles)
+def test_every_part_of_the_suite_has_a_table_of_its_own() -> None:
+    assert len(intervals.SUITE.groups) == len(intervals.PARTS) + 1  # one part has two
 
 
 @pytest.mark.parametrize("profile", intervals_speed.PROFILES)
@@ -189,7 +166,7 @@ def test_instances_are_told_with_their_speedup() -> None:
     found = [*intervals_parts.partitioned(SMALL, counts=(2, 3), repeats=1)]
     assert [one.count for one in found] == [2, 3]
     instances = intervals_parts.Instances(count=2, operations=10, together=2.0, whole=3.0, yardstick=0.5)
-    assert intervals_parts.instances_row(instances).figures["speedup"] == "1.50"
+    assert intervals_parts.instances_measurement(instances).figures["speedup"] == "1.50"
 
 
 def test_a_database_that_is_not_there_is_skipped_with_its_reason(
@@ -201,7 +178,7 @@ def test_a_database_that_is_not_there_is_skipped_with_its_reason(
     monkeypatch.setattr("isoscope.databases.mariadb.server._FOLDERS", ())
     mine = tuple(case for case in intervals_runs.CASES if case.database == "mariadb")
     [skipped] = intervals_runs.measure_all(mine)
-    assert "there is no mariadbd" in intervals_runs.row(skipped).figures["skipped"]
+    assert "there is no mariadbd" in intervals_runs.measurement(skipped).figures["skipped"]
 
 
 def test_figure_11_has_a_panel_for_each_profile_and_contention() -> None:
@@ -221,7 +198,11 @@ def test_figure_11_has_a_panel_for_each_profile_and_contention() -> None:
         )
         for case in intervals_runs.CASES
     ]
-    picture = ElementTree.fromstring(intervals_runs.pictures([*points])["intervals-runs.svg"])
+    [plot] = intervals_runs.plots(points)
+    picture = ElementTree.fromstring(plot.svg())
     assert len(picture.findall("{http://www.w3.org/2000/svg}g")) == 10
-    assert intervals_runs.row(points[0]).figures["sessions held up"] == "0.10 %"
-    assert intervals_runs.dependencies([*points]).count("| 1 (25.00 %) | 0.00 % |") == len(points)
+    measured = [one for one in intervals_runs.measured(points) if isinstance(one, Measurement)]
+    runs, dependencies = measured[: len(points)], measured[len(points) :]
+    assert runs[0].figures["sessions held up"] == "0.10 %"
+    assert [one.figures["rw overlapping"] for one in dependencies] == ["1 (25.00 %)"] * len(points)
+    assert {one.figures["rw decided"] for one in dependencies} == {"0.00 %"}

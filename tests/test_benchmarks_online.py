@@ -28,9 +28,9 @@ def test_every_strategy_is_fed_and_found_right(tmp_path: Path, monkeypatch: pyte
     assert [run.transactions for run in runs] == [2_500] * 3
     assert runs[0].found > 1000
     assert not [*tmp_path.iterdir()]
-    assert online.row(runs[1]).figures["goal"] == "75,000"
-    for picture in online.pictures(runs).values():
-        assert len(list(ElementTree.fromstring(picture).iter(f"{SVG}polyline"))) == 3
+    assert online.measurement(runs[1]).figures["goal"] == "75,000"
+    for plot in online.plots(runs):
+        assert len(list(ElementTree.fromstring(plot.svg()).iter(f"{SVG}polyline"))) == 3
 
 
 def test_a_count_that_is_not_that_offline_stops_the_benchmark(
@@ -59,8 +59,9 @@ def test_every_part_is_judged_as_if_it_were_alone() -> None:
         found = soak.soak(level, 3, online.STRATEGIES["threshold"], workload=FEW, name="few")
         assert found.found == (found.expected,) * 3
         assert found.unverifiable == 0
-        assert soak.row(found).figures["transactions"] == "7,500"
-        assert "engine" in soak.picture([found])
+        assert soak.measurement(found).figures["transactions"] == "7,500"
+        [plot] = soak.plots([found])
+        assert "engine" in plot.svg()
 
 
 def test_parts_share_keys_and_nothing_else() -> None:
@@ -80,14 +81,14 @@ def test_delays_make_answers_flip_and_none_stays_wrong(
     assert [flips.found for flips in cases] == [0] * len(stability.CASES)
     of = {flips.delays: sum(flips.pairs) for flips in cases}
     assert of[stability.Delays(100, 5)] < of[stability.Delays(100, 10)] < of[stability.Delays(100, 40)]
-    assert stability.page(cases).count("\n| ") == len(cases)
-    assert all(
-        len(ElementTree.fromstring(p).findall(f"{SVG}g")) == 3 for p in stability.pictures(cases).values()
-    )
+    assert all(stability.measurement(flips).figures["violations in the end"] == "0" for flips in cases)
+    plots = [*stability.plots(cases)]
+    assert [len(ElementTree.fromstring(plot.svg()).findall(f"{SVG}g")) for plot in plots] == [3, 3, 3]
 
 
 def test_the_service_is_fed_over_http_and_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "DATA", tmp_path)
-    assert len([*service.rows(FEW, ("interval",))]) == len(service.ASKED)
-    assert service.kills(FEW, count=2).figures["lost"] == "nothing"
+    *fed, killed = service.measurements(FEW, ("interval",), killed=FEW, count=2)
+    assert len(fed) == len(service.ASKED)
+    assert killed.figures["lost"] == "nothing"
     assert not [*tmp_path.iterdir()]

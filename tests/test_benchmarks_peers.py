@@ -7,7 +7,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from benchmarks.peers import OURS, Run, main, parse_peer, table
+from benchmarks.__main__ import main
+from benchmarks.peers import OURS, Run, beside, measurements, parse_peer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,15 +37,25 @@ def test_a_peer_without_a_name_or_a_command_is_refused(text: str) -> None:
 
 def test_ratios_compare_runs_of_the_same_turn() -> None:
     runs = {OURS: [run(1.0), run(2.0), run(4.0)], "other": [run(3.0), run(6.0), run(12.0, peak=5e6)]}
-    ours, other = table(runs).splitlines()[2:]
-    assert ours == "| isoscope | 2.000 s | 2.000 s | 1 MB | 0 | 1.00 | 1.00 | 4.00 |"
-    assert other == "| other | 6.000 s | 6.000 s | 5 MB | 0 | 3.00 | 5.00 | 12.00 |"
+    ours, other = ([*one.figures.values()] for one in beside(runs))
+    assert ours == ["2.000 s", "2.000 s", "1 MB", "0", "1.00", "1.00", "0.500 s", "4.00"]
+    assert other == ["6.000 s", "6.000 s", "5 MB", "0", "3.00", "5.00", "0.500 s", "12.00"]
 
 
-def test_each_checker_has_a_line_with_its_status(history: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_checker_has_a_line_with_its_status(history: Path) -> None:
     # The file stands where the command names it, otherwise last.
     count = f'{sys.executable} -c "import sys; sys.exit(len(open(sys.argv[%d]).readlines()))"'
-    peers = [f"first={count % 1} {{file}} more", f"last={count % 2} more"]
-    main([str(history), "--level", "causal", "--peer", peers[0], "--peer", peers[1], "--repeats", "1"])
-    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines()[2:]]
-    assert [(row[0], row[4]) for row in rows] == [("| isoscope", "0"), ("| first", "2"), ("| last", "2")]
+    peers = [parse_peer(f"first={count % 1} {{file}} more"), parse_peer(f"last={count % 2} more")]
+    found = measurements(peers, history, "causal", is_full=False, repeats=1)
+    statuses = [(one.name, one.figures["exit status"]) for one in found]
+    assert statuses == [("isoscope", "0"), ("first", "2"), ("last", "2")]
+
+
+def test_a_race_is_run_by_the_command_of_all_benchmarks(
+    history: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["--peer", f"other={sys.executable} -c pass", "--history", str(history), "--level", "causal"])
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == ["isoscope", "other"]
+    with pytest.raises(SystemExit):
+        main(["weak", "--peer", "other=check"])
+    assert "takes no suite" in capsys.readouterr().err

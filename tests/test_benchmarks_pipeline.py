@@ -78,6 +78,7 @@ def test_figure_9_has_memory_and_time_of_each_shape() -> None:
         for size in (1000, 2000)
         for way in pipeline.WAYS
     ]
-    picture = ElementTree.fromstring(pipeline.pictures(runs)["pipeline.svg"])
+    [plot] = pipeline.plots(runs)
+    picture = ElementTree.fromstring(plot.svg())
     assert len(picture.findall("{http://www.w3.org/2000/svg}g")) == 2 * len(pipeline.SHAPES)
-    assert pipeline.row(runs[0]).figures["ratio"] == "2.00"
+    assert pipeline.measurement(runs[0]).figures["ratio"] == "2.00"

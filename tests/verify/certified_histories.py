@@ -7,8 +7,9 @@ real time, logs and declared orders. All levels are checked, by all methods toge
 certificate is verified. It counts the decided levels that are verified, that have no certificate, and that
 the verifier rejects, which must be none.
 
-A long run is made in parts: `--into FILE` adds the counts of the seeds to a file every hundred histories, and
-`--sum FILE --record` writes the page of all that it holds, each seed once.
+`python -m benchmarks certificates` runs it as well. A long run is made in parts: `--into FILE` adds the
+counts of the seeds to a file every hundred histories, and `--sum FILE --record` records all that it holds,
+each seed once.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks import record
+from benchmarks.suite import Measurement
+
 from isoscope import checkers, formats
 from isoscope.cli.certificate_file import proofs
 from isoscope.verdict import Method, Outcome
@@ -32,13 +36,12 @@ from tests.reference.histories import random_history
 from tests.test_witness import registers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from isoscope.history import History
 
-__all__ = ["FAMILIES", "METHODS", "certified", "drawn"]
+__all__ = ["FAMILIES", "METHODS", "certified", "drawn", "measurements"]
 
-_PAGE = Path(__file__).parents[2] / "benchmarks" / "certificates.md"
 #: How the history of a seed is drawn: seeds take turns.
 FAMILIES: dict[str, Callable[[int], History]] = {
     "registers": registers,
@@ -92,13 +95,21 @@ def main() -> None:
             _print_verdicts(Path(folder), count)
             return
         if "--sum" in sys.argv:
-            text = _summed(Path(_option("--sum")))
+            counts = _summed(Path(_option("--sum")))
         else:
             into = Path(_option("--into")) if "--into" in sys.argv else None
-            text = _counted(Path(folder), first, count, into)
-    print(text)
+            counts = _counted(Path(folder), first, count, into)
+    found = [*_measurements(counts)]
+    for one in found:
+        print(one.group, one.name, dict(one.figures))
     if "--record" in sys.argv:
-        _PAGE.write_text(text)
+        record.save("certificates", record.Result.of(found, commit=record.commit(), machine=None))
+
+
+def measurements(count: int) -> Iterator[Measurement]:
+    """The counts of so many histories, by kind, method and level."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield from _measurements(_counted(Path(folder), 0, count, None))
 
 
 def _option(name: str) -> str:
@@ -163,7 +174,7 @@ class _Counts:
             self.reasons.update(dict(reasons))
 
 
-def _counted(folder: Path, first: int, count: int, into: Path | None) -> str:
+def _counted(folder: Path, first: int, count: int, into: Path | None) -> _Counts:
     counts = _Counts()
     for start in range(first, first + count, 100):
         part = _Counts()
@@ -175,52 +186,43 @@ def _counted(folder: Path, first: int, count: int, into: Path | None) -> str:
                 file.write(f"{part.line()}\n")
         if (start - first) % 1000 == 0:
             print(f"{start - first + 100} histories", file=sys.stderr, flush=True)
-    return _page(f"{count} --from {first} --record", counts)
+    return counts
 
 
-def _summed(path: Path) -> str:
+def _summed(path: Path) -> _Counts:
     counts = _Counts()
     for line in path.read_text().splitlines():
         counts.add_line(line)
-    return _page(f"--sum {path.name} --record", counts)
+    return counts
 
 
 def _named(method: Method | None) -> str:
     return "all together" if method is None else str(method)
 
 
-def _page(arguments: str, counts: _Counts) -> str:
-    levels, reasons = counts.levels, counts.reasons
-    proofs_of = ("verified", "uncertified", "rejected")
-    lines = [
-        "# Certificates of random histories",
-        "",
-        f"`python -m tests.verify.certified_histories {arguments}` writes this page: "
-        f"{len(counts.seeds):,} histories, the certificate of each verified. *Uncertified*: decided, but no "
-        "proof was found. *Rejected*: the verifier does not accept the proof.",
-    ]
-    lines += _table("histories", FAMILIES, counts.families)
-    lines += _table("methods", dict.fromkeys(map(_named, METHODS)), counts.methods)
-    lines += [
-        "",
-        "| level | " + " | ".join(f"{o}, {p}" for o in ("holds", "violated") for p in proofs_of) + " |",
-    ]
-    lines.append("|---" * 7 + "|")
-    for level in dict.fromkeys(level for level, _, _ in levels):
-        cells = [levels[level, outcome, proof] for outcome in ("holds", "violated") for proof in proofs_of]
-        if any(cells):
-            lines.append(f"| `{level}` | " + " | ".join(f"{cell:,}" for cell in cells) + " |")
-    if reasons:
-        lines += ["", "| reason | levels |", "|---|---|"]
-        lines += [f"| {reason} | {number:,} |" for reason, number in reasons.most_common()]
-    return "\n".join([*lines, ""])
+def _measurements(counts: _Counts) -> Iterator[Measurement]:
+    yield from _by("By kind of history", FAMILIES, counts.families)
+    yield from _by("By method", dict.fromkeys(map(_named, METHODS)), counts.methods)
+    for level in dict.fromkeys(level for level, _, _ in counts.levels):
+        cells = {
+            f"{outcome}, {proof}": counts.levels[level, outcome, proof]
+            for outcome in ("holds", "violated")
+            for proof in ("verified", "uncertified", "rejected")
+        }
+        if any(cells.values()):
+            yield _counts_of(f"`{level}`", cells, "By level")
+    for reason, number in counts.reasons.most_common():
+        yield _counts_of(reason, {"levels": number}, "Reasons")
 
 
-def _table(title: str, names: Iterable[str], counts: Counter[tuple[str, str]]) -> Iterator[str]:
+def _by(group: str, names: Iterable[str], counts: Counter[tuple[str, str]]) -> Iterator[Measurement]:
     columns = ("histories", "verified", "uncertified", "rejected", "undecided")
-    yield from ("", f"| {title} | number | {' | '.join(columns[1:])} |", "|---" * 6 + "|")
     for name in names:
-        yield f"| {name} | " + " | ".join(f"{counts[name, column]:,}" for column in columns) + " |"
+        yield _counts_of(name, {column: counts[name, column] for column in columns}, group)
+
+
+def _counts_of(name: str, counts: Mapping[str, int], group: str) -> Measurement:
+    return Measurement(name, {what: f"{number:,}" for what, number in counts.items()}, group)
 
 
 if __name__ == "__main__":

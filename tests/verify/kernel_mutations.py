@@ -1,4 +1,4 @@
-"""`python -m tests.verify.kernel_mutations [--record] [--folder BUILT]`: are errors of the kernel found?
+"""`python -m benchmarks kernel-mutations --full`: are errors of the kernel found?
 
 All mutants are compiled at once, each behind a switch, so that two builds are enough: the unit tests of the
 kernel, and the extension in a copy of the package. The variable `ISOSCOPE_MUTANT` turns one of them on. For
@@ -16,6 +16,8 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from benchmarks.suite import Measurement
 
 from tests.verify.kernel_mutants import MUTANTS
 
@@ -39,41 +41,26 @@ PROFILE = [
     "--config=profile.release.opt-level=1",
 ]
 HISTORIES, TEST_SECONDS, VERDICT_SECONDS = 80, 200, 300
-_PAGE = ROOT / "benchmarks" / "kernel-mutations.md"
-_HOW = """# Wrong lines of the native core, and the verifier
-
-`python -m tests.verify.kernel_mutations --record` writes this page. Each row is one wrong line of the kernel
-(the list: `tests/verify/kernel_mutants.py`). *Unit tests*: those of the module and of what is inside it.
-The other columns are decided levels of {histories:,} random histories whose answer is the opposite of that of
-the right kernel: *rejected* by the verifier, *uncertified* because no proof was found or the check itself
-stopped, and *verified*, which must be none. A row without any has no wrong verdict on these histories.
-
-"""
 
 
-def main() -> None:
-    """Builds, runs every mutant, prints the table."""
+def measurements() -> Iterator[Measurement]:
+    """Builds, and runs every mutant."""
     with tempfile.TemporaryDirectory() as folder:
-        built = _built(Path(sys.argv[sys.argv.index("--folder") + 1] if "--folder" in sys.argv else folder))
+        built = _built(Path(folder))
         right = _verdicts(built / "package", 0)
         assert right is not None, "the right kernel stops"
-        rows = []
         for number, mutant in enumerate(MUTANTS, start=1):
             found = _verdicts(built / "package", number)
             module = mutant.file.removesuffix(".rs").split("/")[0]
             tests = _unit_tests(built / "unit-tests", module, number)
-            rows.append(_row(mutant, tests, _compared(right, found)))
-            print(rows[-1], flush=True)
-    if "--record" in sys.argv[1:]:
-        _PAGE.write_text(_page(rows))
+            yield _measurement(mutant, tests, _compared(right, found))
 
 
 def _built(folder: Path) -> Path:
-    """The folder with both builds; what stands there already is used again."""
-    if not (folder / "unit-tests").is_file():
-        _mutated_copy(folder)
-        _build_tests(folder)
-        _build_package(folder)
+    """The folder with both builds."""
+    _mutated_copy(folder)
+    _build_tests(folder)
+    _build_package(folder)
     package = folder / "package" / "isoscope"
     shutil.copytree(
         ROOT / "src" / "isoscope", package, ignore=shutil.ignore_patterns("*.so"), dirs_exist_ok=True
@@ -180,19 +167,15 @@ def _compared(right: dict[str, list[str]], found: dict[str, list[str]] | None) -
     return counts
 
 
-def _row(mutant: Mutant, tests: str, counts: Counter[str]) -> str:
+def _measurement(mutant: Mutant, tests: str, counts: Counter[str]) -> Measurement:
     def code(text: str) -> str:
         return f"`{text.replace('|', chr(92) + '|')}`" if text else "nothing"
 
-    uncertified = counts["uncertified"] + counts["stopped"]
-    cells = [mutant.file, code(mutant.right), code(mutant.wrong), tests, counts["rejected"], uncertified]
-    return "| " + " | ".join(map(str, [*cells, counts["verified"]])) + " |"
-
-
-def _page(rows: list[str]) -> str:
-    head = "| file | right | wrong | unit tests | rejected | uncertified | verified |\n" + "|---" * 7 + "|\n"
-    return _HOW.format(histories=HISTORIES) + head + "\n".join(rows) + "\n"
-
-
-if __name__ == "__main__":
-    main()
+    figures = {
+        "wrong": code(mutant.wrong),
+        "unit tests": tests,
+        "rejected": str(counts["rejected"]),
+        "uncertified": str(counts["uncertified"] + counts["stopped"]),
+        "verified": str(counts["verified"]),
+    }
+    return Measurement(f"{mutant.file}: {code(mutant.right)}", figures)
