@@ -39,7 +39,7 @@ def disturbed(seed: int) -> History | None:
 
     def changed(operation: Operation) -> Operation:
         is_changed = operation.kind is OperationKind.READ and operation.value in (None, 0) and seed % 2
-        return replace(operation, value={None: 0, 0: None}[operation.value]) if is_changed else operation
+        return replace(operation, value=0 if operation.value is None else None) if is_changed else operation
 
     parts = (replace(t, operations=tuple(map(changed, t.operations))) for t in history)
     return build(parts, initial=history.initial)

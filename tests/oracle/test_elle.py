@@ -41,7 +41,7 @@ INTERNAL = {"not-my-own-write", "not-my-last-write", "future-read", "non-repeata
 NO_ANOMALY = {"empty-transaction-graph"}
 #: Models of Elle that are no levels of ours.
 NO_LEVEL = {"read-atomic", "update-atomic"}
-#: Labels of circles that may rest on what predicate reads do not show; those of circles of items end in `-item`.
+#: Labels of circles that may rest on what predicate reads do not show; others end in `-item`.
 OF_PREDICATES = {"G2", "G-single", "G-nonadjacent"}
 
 # Where our answer is another one, and why.
