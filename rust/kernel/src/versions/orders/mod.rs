@@ -248,7 +248,6 @@ impl Orders {
 
     /// What first transactions inserted of the key, if `version` is the state before them: a read of that comes
     /// after them all the same.
-    #[must_use]
     pub fn first_after(&self, key: u32, version: u32) -> impl Iterator<Item = u32> {
         let start = self.first.partition_point(|&(other, _)| other < key);
         let is_initial = version != ABSENT && self.writers[version as usize] == INITIAL;
