@@ -41,6 +41,8 @@ INTERNAL = {"not-my-own-write", "not-my-last-write", "future-read", "non-repeata
 NO_ANOMALY = {"empty-transaction-graph"}
 #: Models of Elle that are no levels of ours.
 NO_LEVEL = {"read-atomic", "update-atomic"}
+#: Labels of circles that may rest on what predicate reads do not show; others end in `-item`.
+OF_PREDICATES = {"G2", "G-single", "G-nonadjacent"}
 
 # Where our answer is another one, and why.
 
@@ -107,7 +109,8 @@ def levels(names: Iterable[str]) -> list[Level]:
 
 def names(label: str) -> set[str]:
     """Our names of what Elle calls `label`, and of what comes with it."""
-    return INTERNAL if label == "internal" else {name for one in implying(label) for name in own_names(one)}
+    found = {name for one in implying(label) for name in own_names(one)}
+    return INTERNAL if label == "internal" else found | ({"phantom"} if label in OF_PREDICATES else set())
 
 
 def own_names(label: str) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from isoscope.history import UNKNOWN, Initial, Status, Timestamp, VersionSource
 from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import explanations
+from isoscope.reference.counted import counted
 from tests.semantics.rules import outcome, rule
 from tests.small_transactions import append, read, transaction, write
 
@@ -133,6 +134,19 @@ def lists_that_begin_alike_show_the_same_appends() -> None:
     assert explained(of(*writers, first), Level.READ_ATOMIC) == "holds"
     assert explained(of(*writers, first, second), Level.PL_2) == "holds"
     assert explained(of(*writers, first, second), Level.SNAPSHOT_ISOLATION) == "violated"
+
+
+@rule("Indeterminate transactions", "unless that is the first row and [may be the")
+def a_row_that_may_be_the_initial_state_proves_nothing() -> None:
+    lost, later = run(1, write("x", 0), status=Status.INDETERMINATE), run(2, write("x", 5))
+    grown, longer = run(1, append("x", 0), status=Status.INDETERMINATE), run(2, append("x", 5))
+    cases = {
+        of(lost, later, x=(LOG, [0, 5])): False,
+        of(lost, later, x=(LOG, [5, 0])): True,
+        of(grown, longer, x=(LOG, [0, 5])): True,
+    }
+    for history, counts in cases.items():
+        assert (0 in counted(history), history.columns.counted()[0]) == (counts, counts)
 
 
 @rule("Rows of repeated values", "different rows are different writes")

@@ -6,7 +6,9 @@ from typing import Any
 
 from isoscope.checkers import check
 from isoscope.history import UNKNOWN, History, Range
+from isoscope.levels import Level
 from isoscope.recorder import Recorder
+from isoscope.reference import explanations
 from tests.semantics.rules import edn, names, outcome, rule
 
 
@@ -63,6 +65,34 @@ def what_the_first_transaction_inserts_is_there_from_the_start() -> None:
     assert outcome(deleted, "serializable") == "holds"
 
 
+@rule("First transactions", "is a read skew by itself")
+def a_read_of_the_state_before_the_first_transaction_is_a_skew() -> None:
+    lone = edn("init 0 {:x 1}", "ok 1 [:r :x nil]")
+    skewed = ("monotonic-view", "consistent-view", "snapshot-isolation", "repeatable-read", "serializable")
+    assert {outcome(lone, level) for level in skewed} == {"violated"}
+    assert {outcome(lone, level) for level in ("pl-2", "cursor-stability", "read-atomic")} == {"holds"}
+    [verdict] = check(lone, ["consistent-view"]).verdicts
+    assert verdict.anomaly_counts == {"read-skew": 1}
+    assert outcome(edn("init 0 {:x 1}", "ok 1 [:r :x 1]"), "serializable") == "holds"
+    assert outcome(edn("init 0 {:x 1}", "ok 1 [:r :y nil]"), "serializable") == "holds"
+
+
+@rule(
+    "Keys that may not exist at first", "If a read of nil has no other possible writer, the key did not exist"
+)
+def an_own_later_delete_is_no_writer_of_a_read_of_nil() -> None:
+    recorder = Recorder(initial=UNKNOWN)
+    with recorder.transaction(session=0) as t:
+        t.write("x", 1)
+    with recorder.transaction(session=0) as t:
+        t.read("x", None)
+        t.delete("x")
+    history = recorder.history()
+    assert explanations.outcomes(history)[Level.READ_YOUR_WRITES] == "violated"
+    assert outcome(history, "read-your-writes") == "violated"
+    assert outcome(history, "serializable") == "holds"
+
+
 @rule("Range reads", "A row outside the bounds is read all the same.")
 def a_range_read_reads_every_key_between_its_bounds() -> None:
     assert names(recorded(None, [("insert", 1, 5)], [between(0, 9, (1, 5)), between(1, None)])) == {
@@ -98,3 +128,13 @@ def observations_by_predicates_differ_if_one_matches() -> None:
 def levels_of_items_do_not_protect_what_is_left_out() -> None:
     both = edn("ok 0 [:rp :true {}] [:insert :x 1]", "ok 1 [:rp :true {}] [:insert :y 1]")
     assert [outcome(both, level) for level in ("serializable", "repeatable-read")] == ["violated", "holds"]
+
+
+@rule("Phantoms", "Such a circle has no other name")
+def a_circle_of_what_is_left_out_is_a_phantom_and_nothing_else() -> None:
+    both = edn("ok 0 [:rp :true {}] [:insert :x 1]", "ok 1 [:rp :true {}] [:insert :y 1]")
+    [verdict] = check(both, ["serializable"]).verdicts
+    assert verdict.anomaly_counts == {"phantom": 2}
+    torn = edn("ok 0 [:insert :x 1] [:append :l 1]", "ok 1 [:r :l [1]] [:rp :true {:l [1]}]")
+    [verdict] = check(torn, ["parallel-snapshot-isolation"]).verdicts
+    assert verdict.anomaly_counts == {"phantom": 1}

@@ -128,12 +128,8 @@ class Judgement:
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How often each anomaly was found; a circle that needs what ranges left out is no write skew."""
-        found = self.found.counts
-        if self.items is None or not found.get("phantom"):
-            return found
-        skews = self.items.found.counts.get("write-skew", 0)
-        return {name: skews if name == "write-skew" else count for name, count in found.items()}
+        """How often each anomaly was found."""
+        return self.found.counts
 
     @cached_property
     def ordered(self) -> tuple[Ordered, ...]:

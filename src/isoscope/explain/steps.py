@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.explain.clock import clock_reason
-from isoscope.explain.operation_text import assignment, at, read_text, session_name
+from isoscope.explain.operation_text import assignment, at, read_text, sentence, session_name
 from isoscope.explain.value_text import key_in_words, same, shown
 from isoscope.explain.version_order import missed_reason, real_time_reason, replaced_reason
 from isoscope.history import OperationKind
@@ -47,6 +47,9 @@ def chain(steps: Sequence[Step]) -> str:
 def _write_read(step: Step) -> str:
     seen, write = step.witnesses
     start = read_text(seen, write.value)
+    is_before = seen.asked is None and seen.value is None and write.kind == OperationKind.INSERT
+    if is_before and write.value is not None:
+        return f"{sentence(write)}, and is a first transaction: it comes before all that see its rows"
     if write.kind == OperationKind.APPEND:
         return f"{start}, to which {write.transaction} appended {shown(write.value)}{at(write)}"
     return f"{start}, which {write.transaction} wrote{at(write)}"

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope.history import Status, VersionSource
-from isoscope.reference.accesses import NIL, asked, installed_before, known_reads, seen, token, writers
+from isoscope.reference.accesses import NIL, asked, installed_before, known_reads, seen, shape, token, writers
 from isoscope.reference.initial_states import declared_initial, is_inserted_first, may_be_absent
 from isoscope.reference.left_out import hides
 from isoscope.reference.rows import Rows
 
 if TYPE_CHECKING:
-    from isoscope.history import History, Operation, Transaction
+    from isoscope.history import History, Operation, Scalar, Transaction
 
 __all__ = ["counted"]
 
@@ -21,21 +21,31 @@ def counted(history: History) -> frozenset[int]:
     """Transactions that count as committed.
 
     Committed ones; an indeterminate one if it is the only possible writer of something that a counted
-    transaction read, or of a version in a log.
+    transaction read, or of a version in a log. The first row of a log may be the initial state.
     """
     history = Rows(history).history
     transactions = list(history)
     count = {t.number for t in transactions if t.status is Status.COMMITTED}
-    for order in history.version_orders:
-        for key, versions in order.versions.items():
-            for version in versions if order.source is VersionSource.LOG else ():
-                count |= _only_indeterminate(transactions, None, -1, key, token(version))
+    count |= _logged(history, transactions, frozenset(count))
     while True:
         observed = _Observed(history, transactions, frozenset(count))
         grown = count.union(*(observed.by(t) for t in transactions if t.number in count))
         if grown == count:
             return frozenset(count)
         count = grown
+
+
+def _logged(history: History, transactions: list[Transaction], committed: frozenset[int]) -> set[int]:
+    """The indeterminate transactions that a log proves."""
+    observed = _Observed(history, transactions, committed)
+    logged: set[int] = set()
+    for order in history.version_orders:
+        for key, versions in order.versions.items() if order.source is VersionSource.LOG else ():
+            is_list = any(shape([t], key) == "list" for t in transactions)
+            for place, version in enumerate(map(token, versions)):
+                if place or is_list or not observed.may_be_initial(key, version):
+                    logged |= _only_indeterminate(transactions, None, -1, key, version)
+    return logged
 
 
 @dataclass(frozen=True)
@@ -57,7 +67,8 @@ class _Observed:
                 observed |= self.left_out(reader, read)
                 continue
             for value in seen(read):
-                if value not in own and not self.may_be_initial(read, value):
+                is_list = isinstance(read.value, tuple)
+                if value not in own and (is_list or not self.may_be_initial(read.key, value)):
                     observed |= _only_indeterminate(self.transactions, reader, place, read.key, value)
         return observed
 
@@ -67,13 +78,13 @@ class _Observed:
         doubtful = {t.number for t in self.transactions if t.status is Status.INDETERMINATE}
         return doubtful & {*possible} if len(possible) == 1 else set()
 
-    def may_be_initial(self, read: Operation, value: object) -> bool:
+    def may_be_initial(self, key: Scalar, value: object) -> bool:
         """Whether a register may hold `value` from the start; a list starts empty."""
-        if isinstance(read.value, tuple) or is_inserted_first(self.transactions, read.key):
+        if is_inserted_first(self.transactions, key):
             return False
-        if value == NIL and may_be_absent(self.history, self.transactions, self.count, read.key):
+        if value == NIL and may_be_absent(self.history, self.transactions, self.count, key):
             return True
-        return token(declared_initial(self.history, read.key)) == value
+        return token(declared_initial(self.history, key)) == value
 
 
 def _only_indeterminate(

@@ -2,7 +2,8 @@
 
 Nodes are transactions that count as committed. Given an order of versions, complete or not, an edge is
 
-- `wr`: one wrote a value, or an element of a list, that an external read of the other shows;
+- `wr`: one wrote a value, or an element of a list, that an external read of the other shows; or it is a first
+  transaction, and the other read one of its keys;
 - `ww`: one wrote a version, and the other the version right after it;
 - `rw`: a read of one saw a version as the last one, and the other wrote the version right after it;
 - `predicate-rw`: the same, where the read is of a key that a range read leaves out;
@@ -88,6 +89,10 @@ class Dependencies:
             for write in self._shown(observation):
                 operations = ((observation.reader, observation.place), write)
                 yield Edge(write[0], observation.reader, "wr", observation.key, operations)
+            # What reads the state before a first transaction comes after it all the same.
+            for version in self.versions.inserted_first(observation):
+                operations = ((observation.reader, observation.place), _place(version))
+                yield Edge(version.writer, observation.reader, "wr", observation.key, operations)
 
     def _shown(self, observation: Observation) -> Iterator[Place]:
         """The writes that a read shows; of a register, also one that its writer replaced."""

@@ -102,7 +102,8 @@ def _initial_values(
     """What a key may have held before the first write; None equals no value.
 
     An unknown initial value that no read shows may be any repeated value that was read, unless one of its
-    readers has no possible writer. A key that is deleted may not have existed.
+    readers has no possible writer. A key that is deleted may not have existed, and did not if a read of nil
+    has no possible writer.
     """
     known = reads.initial_value(history, transactions, effective, key)
     if known is not None or reads.declared_initial(history, key) is not UNKNOWN:
@@ -122,6 +123,8 @@ def _initial_values(
     }
     wrong = {value for reader, _, value in external if not left_by_others(transactions, reader, key, value)}
     absent = {reads.NIL} if reads.may_be_absent(history, transactions, effective, key) else set()
+    if absent & wrong:
+        return [reads.NIL]
     return [None, *sorted((repeated - wrong) | absent, key=repr)]
 
 

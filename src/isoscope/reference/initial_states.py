@@ -62,7 +62,7 @@ def initial_value(
     """What a register holds before the first write; None, which equals no value, if nothing can be it."""
     initial = declared_initial(history, key)
     if is_inserted_first(transactions, key):
-        # A read showed the state before the first transaction only if nothing else explains it.
+        # A read showed the state before the first transaction only if nothing else can have been shown.
         is_written = initial is UNKNOWN or any(token(initial) in installed(t, key) for t in transactions)
         return None if is_written else token(initial)
     if initial is UNKNOWN:

@@ -133,15 +133,23 @@ class Versions:
     @cached_property
     def first(self) -> dict[Pair, str]:
         """What a first transaction inserts comes before all other versions, if no source says otherwise."""
-        first = {t.number for t in self._count() if reads.is_first(t)}
         pairs = {
             (before, after): "first"
             for versions in self.of_key.values()
             for before, after in product(versions, versions)
-            if before.writer in first and after.writer not in {*first, INITIAL}
+            if before.writer in self._first and after.writer not in {*self._first, INITIAL}
         }
         knots = components(frozenset({*pairs, *self._given}))
         return {pair: why for pair, why in pairs.items() if not _is_on(knots, pair)}
+
+    def inserted_first(self, observation: Observation) -> list[Version]:
+        """What first transactions inserted, if an observation shows the state before them."""
+        is_before = observation.source == INITIAL and observation.key in self.of_key
+        return [v for v in self.of_key[observation.key] if v.writer in self._first] if is_before else []
+
+    @cached_property
+    def _first(self) -> frozenset[int]:
+        return frozenset(t.number for t in self._count() if reads.is_first(t))
 
     @cached_property
     def speaking(self) -> tuple[str, ...]:

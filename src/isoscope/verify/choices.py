@@ -177,7 +177,7 @@ class _Choices:
             is_initial = (
                 (key, value) in supposed
                 or (known == value and not self._is_replaced(key, value))
-                or (value is None and key in self.kinds.deleted)
+                or (value is None and key in self.history.deleted and known is UNKNOWN)
             )
             if is_initial:
                 continue

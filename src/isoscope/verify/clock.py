@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from isoscope.verify.explanation import NOTHING, Explanation, Writes
+from isoscope.verify.explanation import NOTHING, Explanation, Writes, may_be_initial
 from isoscope.verify.history import (
     APPEND,
     COMMITTED,
@@ -59,7 +59,12 @@ def _counted(writes: Writes) -> set[int]:
             if kind in (WRITE, APPEND):
                 authors.setdefault((key, value), set()).add(t.number)
     found: set[int] = set()
-    seen = [(key, value) for key, values in history.recorded.get("log", {}).items() for value in values]
+    seen = [
+        (key, value)
+        for key, values in history.recorded.get("log", {}).items()
+        for place, value in enumerate(values)
+        if place or not may_be_initial(writes, key, value)  # the first row may be the initial state
+    ]
     for t in history.transactions:
         if t.status == COMMITTED:
             seen += _seen_of_others(t, history.initial)

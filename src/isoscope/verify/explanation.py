@@ -34,6 +34,7 @@ __all__ = [
     "check_shown",
     "external_reads",
     "last_writes",
+    "may_be_initial",
     "takes_part",
 ]
 
@@ -205,14 +206,6 @@ class Explanation:
             for t in self.history.transactions
         ]
         self._initial: dict[Any, Any] = {}
-        #: Keys that a counting transaction deletes: before the first write they may read as nil.
-        self.deleted = {
-            key
-            for t in self.history.transactions
-            if self.history.deleted and self.counting[t.number]
-            for kind, key, _ in t.operations
-            if kind == DELETE
-        }
 
     def initial(self, key: Any) -> Any:
         """What a read of the untouched key shows: its initial value, [] for a list, NOTHING if none can.
@@ -245,9 +238,15 @@ class Explanation:
         """Whether a read may show a write of the transaction: it took effect, or aborted."""
         return self.counting[number] or self.history.transactions[number].status == ABORTED
 
+    def may_be_absent(self, key: Any) -> bool:
+        """Whether a key may not have existed at first ("Keys that may not exist at first")."""
+        said = self.history.initial
+        is_unknown = said.of_key.get(key, said.value) is UNKNOWN
+        return is_unknown and key in self.history.deleted and self.initial(key) in (UNKNOWN, NOTHING)
+
     def possible_initial(self, key: Any, value: Any) -> bool:
         """Whether the initial version of a register may have this value."""
-        if value is None and key in self.deleted:
+        if value is None and self.may_be_absent(key):
             return True
         initial = self.initial(key)
         if initial is UNKNOWN:
@@ -312,7 +311,7 @@ def _add_single(
     for key, value in seen:
         others = {number for number in writes.of(key, value) if number != reader}
         others = others or writes.bad_writers(key, value, reader)
-        if len(others) != 1 or _may_be_initial(writes, key, value):
+        if len(others) != 1 or may_be_initial(writes, key, value):
             continue
         number = others.pop()
         if transactions[number].status == INDETERMINATE and number not in forced:
@@ -321,11 +320,12 @@ def _add_single(
     return new
 
 
-def _may_be_initial(writes: Writes, key: Any, value: Any) -> bool:
+def may_be_initial(writes: Writes, key: Any, value: Any) -> bool:
+    """Whether a register may have held a value that transactions wrote before the first write."""
     if key in writes.history.lists:
         return False
-    if value is None and key in writes.history.deleted:
-        return True
     said = writes.history.initial
     initial = said.of_key.get(key, said.value)
-    return bool(initial == value) and initial is not UNKNOWN
+    if initial is UNKNOWN:
+        return value is None and key in writes.history.deleted and not writes.unwritten(key)
+    return bool(initial == value)

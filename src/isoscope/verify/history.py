@@ -138,7 +138,9 @@ class History:
         if form != "plume":
             _make_normal(transactions)
         used = (t for t in transactions if form != "plume" and t.status != ABORTED)
-        self.lists, self.registers, self.deleted = kinds = kinds_of_keys(used)
+        self.lists, self.registers, _ = kinds = kinds_of_keys(used)
+        #: Keys that some transaction deletes, whatever became of it.
+        self.deleted = kinds_of_keys(transactions).deleted if form != "plume" else set()
         self.unjudged = kinds.unjudged
         self._places_in_sessions()
 

@@ -60,7 +60,7 @@ class State:
                     values[key] = [value]
 
     def _initial(self, key: Any, value: Any) -> Any:
-        if value is None and key in self._explanation.deleted:
+        if value is None and self._explanation.may_be_absent(key):
             return None
         initial = self._explanation.initial(key)
         if initial is not UNKNOWN:

@@ -103,10 +103,10 @@ class Supposition:
         return {n for n in numbers if n != reader and self.effects.get(n) is not False}
 
     def _may_be_initial(self, key: Any, value: Any) -> bool:
-        if value is None and key in self.history.deleted:
-            return True
         said = self.history.initial
         initial = said.of_key.get(key, said.value)
+        if value is None and key in self.history.deleted and initial is UNKNOWN:
+            return True
         writes = self.writes
         if self.history.effective is not None:
             return self.forced.possible_initial(key, value)

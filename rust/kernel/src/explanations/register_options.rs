@@ -38,6 +38,9 @@ impl Ambiguity<'_> {
         // A key that some transaction deletes may not have existed: that explains whatever another value, which no
         // read shows, would.
         let may_be_nil = !of_key.writes.of(Value::NIL).is_empty();
+        if may_be_nil && reads.iter().any(|read| read.value == Value::NIL && writers(read).good.is_none()) {
+            return vec![Some(Value::NIL)];
+        }
         let first = may_be_nil.then_some(Value::NIL);
         values.retain(|&value| Some(value) != first);
         [first].into_iter().chain(values.into_iter().map(Some)).collect()

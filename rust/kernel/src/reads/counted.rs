@@ -100,7 +100,12 @@ impl Sightings<'_> {
                 None => self.read(operation, writes, initial.may_be(operation.value)),
             }
         }
-        self.log(key, writes);
+        let is_list = |operation: &Operation| {
+            operation.kind == Kind::Append || self.history.values.as_list(operation.value).is_some()
+        };
+        // A list starts empty, and no row shows that.
+        let may_be_initial = |value: Value| !operations.iter().any(is_list) && initial.may_be(value);
+        self.log(key, writes, may_be_initial);
     }
 
     fn indeterminate(&self, write: Write) -> Option<u32> {
@@ -145,12 +150,11 @@ impl Sightings<'_> {
         }
     }
 
-    fn log(&mut self, key: u32, writes: &Writes) {
-        let initial = self.history.initial.of(key);
+    fn log(&mut self, key: u32, writes: &Writes, may_be_initial: impl Fn(Value) -> bool) {
         for order in self.history.versions.iter().filter(|order| order.source == VersionSource::Log) {
             for (place, &version) in order.of(key).iter().enumerate() {
                 // The first row may be the initial state.
-                if place == 0 && version == initial {
+                if place == 0 && may_be_initial(version) {
                     continue;
                 }
                 let writers = Writers::of(self.history, writes.of(version), NOTHING, NOTHING);

@@ -310,7 +310,7 @@ pub fn components(edges: &Edges, nodes: usize) -> Components {
 }
 
 /// The write-read edges: of a list that is a beginning of the longest one, the writer of the last element is
-/// enough.
+/// enough. Reads of the state before a first transaction come after it too.
 fn write_read(
     history: &History,
     observations: &Observations,
@@ -327,7 +327,9 @@ fn write_read(
         };
         for operation in history.operations_of(transaction as usize) {
             let (source, observed) = (observations.sources[operation], orders.observed[operation]);
-            let is_by_reads = orders.source_of(history.operations.keys[operation]) == Source::ListRead;
+            let key = history.operations.keys[operation];
+            let is_by_reads = orders.source_of(key) == Source::ListRead;
+            orders.first_after(key, observed).for_each(|version| add(orders.writers[version as usize]));
             if source != ABSENT && source != INITIAL && observed != ABSENT {
                 add(source);
                 let seen = observations.seen(operation).iter().filter(|_| !is_by_reads);

@@ -169,7 +169,7 @@ impl<'h> Lookup<'h> {
         found
     }
 
-    /// Whose writes a read shows.
+    /// Whose writes a read shows; and the first transactions that it comes after, although it does not show them.
     #[must_use]
     pub fn read_from(&self, operation: u32) -> Vec<u32> {
         let at = operation as usize;
@@ -178,6 +178,8 @@ impl<'h> Lookup<'h> {
             found.push(self.observations.sources[at]);
             let version = self.orders.observed[at];
             found.extend((version != ABSENT).then(|| self.orders.writers[version as usize]));
+            let first = self.orders.first_after(self.key(operation), version);
+            found.extend(first.map(|version| self.orders.writers[version as usize]));
             found.extend(self.observations.seen(at));
         }
         found

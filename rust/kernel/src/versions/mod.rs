@@ -57,6 +57,7 @@ use lookup::Lookup;
 use order_anomalies::OrderAnomalies;
 use orders::ordered_keys::OrderedKeys;
 use orders::{Claims, Orders, Source};
+use phantoms::Circles;
 pub use recorded_graph::{edges, ordered, recorded, recorded_by};
 use search_times::{SearchTimes, Searching};
 use session_guarantees::GUARANTEES;
@@ -215,23 +216,12 @@ struct Judge<'j> {
 
 impl Judge<'_> {
     fn run(&self) -> (Judgement, Orders) {
-        let question = orders::Question {
-            history: self.history,
-            observations: self.observations,
-            times: self.times,
-            claims: self.question.claims,
-            believed: self.believed,
-            first: self.first,
-            is_of_items: self.question.is_of_items,
-        };
-        let orders = Orders::new(&question, self.cancel);
-        let all = Dependencies::new(self.history, self.observations, &orders, self.times);
+        let orders = self.orders(self.question.is_of_items);
+        let all = self.dependencies(&orders);
         let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
-        let small = self.on_cycles(&all, (all.len() <= NAMED_WITH_OPEN).then_some(&orders)).0;
-        let found = cycles(&small, &lookup, self.cancel);
-        let mut named = anomalies::name(&small, &lookup, &found, self.question.max_anomalies);
-        level_cycles::add_level_proofs(&small, &lookup, &found, self.cancel, &mut named);
-        self.phantoms(&small, &lookup, &found, &mut named);
+        let circles = self.circles(&all, &lookup);
+        let mut named = self.named(&circles);
+        let found = circles.found;
         let max_anomalies = self.question.max_anomalies;
         OrderAnomalies { history: self.history, orders: &orders, max_anomalies }.add(&mut named);
         let mut levels = LevelOutcomes::new(&found, &orders, self.open_reads.is_empty());
@@ -272,6 +262,32 @@ impl Judge<'_> {
             witnesses,
         };
         (judgement, orders)
+    }
+
+    /// The versions and what is known of their order, by what this judge believes.
+    fn orders(&self, is_of_items: bool) -> Orders {
+        let question = orders::Question {
+            history: self.history,
+            observations: self.observations,
+            times: self.times,
+            claims: self.question.claims,
+            believed: self.believed,
+            first: self.first,
+            is_of_items,
+        };
+        Orders::new(&question, self.cancel)
+    }
+
+    fn dependencies(&self, orders: &Orders) -> Dependencies {
+        Dependencies::new(self.history, self.observations, orders, self.times)
+    }
+
+    /// The circles of these dependencies.
+    fn circles<'l, 'h>(&self, all: &Dependencies, lookup: &'l Lookup<'h>) -> Circles<'l, 'h> {
+        let open = (all.len() <= NAMED_WITH_OPEN).then_some(lookup.orders);
+        let small = self.on_cycles(all, open).0;
+        let found = cycles(&small, lookup, self.cancel);
+        Circles { small, lookup, found }
     }
 
     /// What is on a cycle of all edges, or might be if open registers were ordered in some way; with the

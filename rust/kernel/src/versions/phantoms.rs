@@ -1,19 +1,28 @@
-//! Phantoms: circles that need what range reads left out.
+//! Phantoms: circles that need what range reads left out. They have no other name.
 
 use super::Judge;
-use super::anomalies::{Finding, Named, VersionAnomaly};
+use super::anomalies::{Finding, Named, VersionAnomaly, name};
 use super::dependencies::{Dependencies, Order, Parts, components};
+use super::level_cycles::add_level_proofs;
 use super::levels::{Cycles, Level};
 use super::lookup::Lookup;
-use super::orders::{self, Orders};
 use super::shortest_paths::Paths;
 use super::witness::{ANY, Step, Witnesses};
+use crate::graph::Edges;
 use crate::history::LeftOut;
 use crate::observations::{ABSENT, INITIAL};
+use crate::relation::Relation;
 use hashbrown::HashSet;
 
 /// All that serializability is about.
 const PARTS: Parts = Parts { wr: true, rw: true, order: Order::Plain };
+
+/// What is on cycles, and where they rest.
+pub(super) struct Circles<'l, 'h> {
+    pub small: Dependencies,
+    pub lookup: &'l Lookup<'h>,
+    pub found: Cycles,
+}
 
 /// A reader left a key out, and a transaction wrote the next version of it.
 struct Missed {
@@ -23,22 +32,40 @@ struct Missed {
 }
 
 impl Judge<'_> {
-    /// Counts readers and keys with a read-write edge that closes a circle, where none of the circles of both
-    /// transactions does without such edges.
-    pub(super) fn phantoms(
-        &self,
-        small: &Dependencies,
-        lookup: &Lookup<'_>,
-        found: &Cycles,
-        named: &mut Named,
-    ) {
+    /// Names all circles. Those that need what range reads left out are phantoms, and all others have the names that
+    /// they would have without.
+    pub(super) fn named(&self, circles: &Circles<'_, '_>) -> Named {
+        let of_all = self.named_alike(circles);
         let has_none = self.question.is_of_items || self.history.operations.left_out.is_empty();
-        if has_none || !found.violated[Level::Serializable as usize] {
+        if has_none || !circles.found.violated.contains(&true) {
+            return of_all;
+        }
+        let orders = self.orders(true);
+        let all = self.dependencies(&orders);
+        let lookup = Lookup::new(self.history, self.observations, &orders, self.times);
+        let mut named = self.named_alike(&self.circles(&all, &lookup));
+        self.add_phantoms(circles, &all, &mut named);
+        named.findings.extend(of_all.findings.into_iter().filter_map(|found| self.phantom_of_level(found)));
+        named
+    }
+
+    /// Names all circles, and proves levels that no single name stands for.
+    fn named_alike(&self, Circles { small, lookup, found }: &Circles<'_, '_>) -> Named {
+        let mut named = name(small, lookup, found, self.question.max_anomalies);
+        add_level_proofs(small, lookup, found, self.cancel, &mut named);
+        named
+    }
+
+    /// Counts readers and keys with a read-write edge that closes a circle, where none of the circles of both
+    /// transactions does without such edges; `items` has none.
+    fn add_phantoms(&self, circles: &Circles<'_, '_>, items: &Dependencies, named: &mut Named) {
+        let Circles { small, lookup, found } = circles;
+        if !found.violated[Level::Serializable as usize] {
             return;
         }
         let edges = small.graph(PARTS);
         let of = components(&edges, small.nodes()).of;
-        let without = self.components_of_items(small);
+        let without = self.components_of(items, small);
         let closes = |missed: &Missed| {
             let [reader, writer] = [missed.reader, missed.writer].map(|node| node as usize);
             of[reader] == of[writer] && without[reader] != without[writer]
@@ -59,22 +86,12 @@ impl Judge<'_> {
         }
     }
 
-    /// The component of each node, by all edges but those of what range reads left out.
-    fn components_of_items(&self, small: &Dependencies) -> Vec<u32> {
-        let question = orders::Question {
-            history: self.history,
-            observations: self.observations,
-            times: self.times,
-            claims: self.question.claims,
-            believed: self.believed,
-            first: self.first,
-            is_of_items: true,
-        };
-        let orders = Orders::new(&question, self.cancel);
-        let all = Dependencies::new(self.history, self.observations, &orders, self.times);
-        let found = components(&all.graph(PARTS), all.nodes()).of;
+    /// The component of each node of `small`, by the edges of `items`.
+    fn components_of(&self, items: &Dependencies, small: &Dependencies) -> Vec<u32> {
+        let found = components(&items.graph(PARTS), items.nodes()).of;
         let mut of = vec![ABSENT; self.history.transaction_count()];
-        all.transactions
+        items
+            .transactions
             .iter()
             .zip(&found)
             .for_each(|(&transaction, &group)| of[transaction as usize] = group);
@@ -85,13 +102,12 @@ impl Judge<'_> {
     fn missed(&self, small: &Dependencies, lookup: &Lookup<'_>) -> Vec<Missed> {
         let mut nodes = vec![ABSENT; self.history.transaction_count()];
         small.transactions.iter().zip(0..).for_each(|(&t, node)| nodes[t as usize] = node);
-        let left_out = &self.history.operations.left_out;
         let mut readers: Vec<u32> = (0..small.len() as u32).collect();
         readers.sort_unstable_by_key(|&node| small.transactions[node as usize]);
         let mut found = Vec::new();
         for reader in readers {
             let reads = lookup.observed(small.transactions[reader as usize]);
-            for (_, key, version) in reads.filter(|&(read, ..)| left_out.get(read as usize) != LeftOut::No) {
+            for (_, key, version) in reads.filter(|&(read, ..)| self.is_left_out(read)) {
                 let next = lookup.after(key, version, Order::Plain);
                 let writers = next.map(|extra| lookup.orders.writers[extra.after as usize]);
                 let writers =
@@ -102,15 +118,43 @@ impl Judge<'_> {
         }
         found
     }
+
+    fn is_left_out(&self, read: u32) -> bool {
+        self.history.operations.left_out.get(read as usize) != LeftOut::No
+    }
+
+    /// A circle that breaks a level by what a range read left out, as the phantom of that level; nothing if it is one
+    /// of rows, or if the level is the one that every phantom breaks.
+    fn phantom_of_level(&self, found: Finding) -> Option<Finding> {
+        let is_missed = |step: &Step| {
+            let read = step.operations.first().filter(|_| step.relation == Relation::ReadWrite);
+            read.is_some_and(|&read| self.is_left_out(read))
+        };
+        let level = found.level.or_else(|| weakest(found.name))?;
+        let is_phantom = level != Level::Serializable && found.steps.iter().any(is_missed);
+        is_phantom.then_some(Finding { name: VersionAnomaly::Phantom, level: Some(level), ..found })
+    }
+}
+
+/// The weakest level that a circle of this name breaks, if what range reads left out counts.
+fn weakest(name: VersionAnomaly) -> Option<Level> {
+    match name {
+        VersionAnomaly::ReadSkew => Some(Level::ParallelSnapshotIsolation),
+        VersionAnomaly::ReadSkewSession => Some(Level::StrongSessionParallelSnapshotIsolation),
+        VersionAnomaly::LongFork => Some(Level::SnapshotIsolation),
+        VersionAnomaly::LongForkSession => Some(Level::StrongSessionSnapshotIsolation),
+        VersionAnomaly::ReadSkewRealTime | VersionAnomaly::LongForkRealTime => {
+            Some(Level::StrongSnapshotIsolation)
+        }
+        VersionAnomaly::WriteSkew => Some(Level::Serializable),
+        VersionAnomaly::WriteSkewSession => Some(Level::StrongSessionSerializable),
+        VersionAnomaly::WriteSkewRealTime => Some(Level::StrictSerializable),
+        _ => None,
+    }
 }
 
 /// The shortest circle through what was missed.
-fn circle(
-    witnesses: &Witnesses<'_, '_>,
-    edges: &crate::graph::Edges,
-    missed: &Missed,
-    paths: &mut Paths,
-) -> Vec<Step> {
+fn circle(witnesses: &Witnesses<'_, '_>, edges: &Edges, missed: &Missed, paths: &mut Paths) -> Vec<Step> {
     let [reader, writer] =
         [missed.reader, missed.writer].map(|node| witnesses.small.transactions[node as usize]);
     let mut steps: Vec<Step> =

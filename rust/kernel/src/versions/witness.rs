@@ -240,7 +240,7 @@ impl Witnesses<'_, '_> {
         after.checked_sub(1).map(|key| key as u32)
     }
 
-    /// The write of `writer` that a read shows.
+    /// The write of `writer` that a read shows, or that it does not show although it comes first.
     pub(super) fn shown_write(&self, writer: u32, read: u32, key: u32, version: u32) -> Option<u32> {
         let lookup = self.lookup;
         let (kinds, values) = (&lookup.history.operations.kinds, &lookup.history.operations.values);
@@ -268,7 +268,12 @@ impl Witnesses<'_, '_> {
             let is_left_out = lookup.history.operations.left_out.get(read as usize) != LeftOut::No;
             is_left_out.then(|| writes.last().copied()).flatten()
         };
-        writes.iter().copied().rev().find(is_shown).or_else(left).or_else(last)
+        let first = || {
+            let mut inserted = lookup.orders.first_after(key, version);
+            let found = inserted.find(|&version| lookup.orders.writers[version as usize] == writer)?;
+            Some(lookup.orders.operations[found as usize])
+        };
+        writes.iter().copied().rev().find(is_shown).or_else(left).or_else(last).or_else(first)
     }
 
     fn write_write(&self, first: u32, second: u32) -> Option<Step> {

@@ -15,7 +15,7 @@ use crate::by_key::ByKey;
 use crate::cancel::Cancel;
 use crate::history::History;
 use crate::named_enum::named_enum;
-use crate::observations::{ABSENT, Observations, Sources};
+use crate::observations::{ABSENT, INITIAL, Observations, Sources};
 use key_versions::{Found, Share};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -168,6 +168,8 @@ pub struct Orders {
     pub has_unsure_appends: bool,
     /// Keys with such appends, or with recorded rows of values that several transactions may have written.
     pub unsure_keys: Vec<u32>,
+    /// (key, version) of what first transactions inserted, sorted.
+    first: Vec<(u32, u32)>,
 }
 
 /// What the orders are made of.
@@ -225,7 +227,32 @@ impl Orders {
         all.extras
             .sort_unstable_by_key(|extra| (extra.before, extra.after, extra.is_inferred(), extra.source));
         all.extras.dedup_by_key(|extra| (extra.before, extra.after));
+        all.first = all.versions_of(question.first);
         all
+    }
+
+    /// (key, version) of what these transactions installed; they are sorted.
+    fn versions_of(&self, transactions: &[u32]) -> Vec<(u32, u32)> {
+        if transactions.is_empty() {
+            return Vec::new();
+        }
+        let versions = self
+            .keys
+            .iter()
+            .zip(0..)
+            .flat_map(|(order, key)| (order.start..order.end).map(move |version| (key, version)));
+        let is_theirs =
+            |&(_, version): &(u32, u32)| transactions.binary_search(&self.writers[version as usize]).is_ok();
+        versions.filter(is_theirs).collect()
+    }
+
+    /// What first transactions inserted of the key, if `version` is the state before them: a read of that comes
+    /// after them all the same.
+    pub fn first_after(&self, key: u32, version: u32) -> impl Iterator<Item = u32> {
+        let start = self.first.partition_point(|&(other, _)| other < key);
+        let is_initial = version != ABSENT && self.writers[version as usize] == INITIAL;
+        let of_key = self.first[start..].iter().take_while(move |&&(other, _)| is_initial && other == key);
+        of_key.map(|&(_, version)| version)
     }
 
     fn absorb(&mut self, share: &Found) {
