@@ -1,17 +1,12 @@
-"""TPC-C through the recorder: what recording costs on PostgreSQL, and what the history shows.
-
-.venv/bin/python -m benchmarks.recorded_tpcc --transactions 20000 --isolation serializable
-.venv/bin/python -m benchmarks.recorded_tpcc --database mariadb --isolation repeatable-read
-.venv/bin/python -m benchmarks.recorded_tpcc --overhead
-"""
+"""TPC-C through the recorder: what recording costs on PostgreSQL, and what the history shows."""
 
 from __future__ import annotations
 
-import argparse
 import multiprocessing
 import sqlite3
 import threading
 from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -21,11 +16,32 @@ from typing import TYPE_CHECKING, Any
 import isoscope
 from benchmarks.applications.servers import SERVERS
 from benchmarks.applications.tpcc import SCHEMA, Sizes, Terminal, broken_conditions, load
+from benchmarks.measure import time_of_lines
+from benchmarks.suite import Measurement, Suite
 from isoscope.record import record
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from benchmarks.applications.servers import Target
 
+__all__ = ["SUITE", "prepare", "run"]
+
+HOW = (
+    "The standard mix of TPC-C with 10 warehouses, 1,000 items and 100 customers a district, durable commits "
+    "and no think times; what the server refuses is repeated. The cost of recording is that of PostgreSQL at "
+    "READ COMMITTED, in pairs of runs that take turns, as a median with the least and the most; clients are "
+    "processes. The histories are those of four clients as threads of one process; interpreting turns "
+    "the statements into reads and writes of rows, the check is that of the three levels named, and the "
+    "yardstick is the time in which Python iterates over the lines of the saved file; the ratio is load and "
+    "check by yardstick."
+)
+TRANSACTIONS, PAIRS = 20_000, 5
+QUICK_TRANSACTIONS, QUICK_PAIRS = 400, 1
+GOAL = "15 %"
+CLIENTS = (1, 2)
+RUNS = (("postgresql", "serializable"), ("postgresql", "read-committed"), ("mariadb", "repeatable-read"))
+LEVELS = ("serializable", "snapshot-isolation", "read-committed")
 #: Where no lock protects the number of the next order, it may go back to one that exists.
 _ATTEMPTS = 100
 SMALL = Sizes(warehouses=10, items=1_000, customers=100)
@@ -89,25 +105,57 @@ def run(target: Target, sizes: Sizes, *, transactions: int, clients: int, level:
     return perf_counter() - started, sum(one.repeated for one in terminals)
 
 
-def overhead(target: Target, *, transactions: int, clients: int, pairs: int) -> None:
-    """Prints what recording costs of the throughput and of the clients' CPU, in pairs that take turns."""
-    costs: list[tuple[float, float]] = []
+def measurements(transactions: int = TRANSACTIONS, pairs: int = PAIRS) -> Iterator[Measurement]:
+    with SERVERS["postgresql"](is_durable=True) as target:
+        for clients in CLIENTS:
+            yield overhead(target, transactions=transactions, clients=clients, pairs=pairs)
+    for database, level in RUNS:
+        with SERVERS[database](is_durable=True) as target:
+            yield history(target, database, level, transactions=transactions)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Seconds, and CPU seconds of all clients, of a run without recording and of one with it."""
+
+    plain: tuple[float, float]
+    recorded: tuple[float, float]
+
+    @property
+    def cost(self) -> float:
+        """The share of the throughput that recording takes."""
+        return 1 - self.plain[0] / self.recorded[0]
+
+
+def overhead(target: Target, *, transactions: int, clients: int, pairs: int) -> Measurement:
+    """What recording costs of the throughput, in pairs that take turns."""
+    found: list[Pair] = []
     for number in range(pairs):
         order = (False, True) if number % 2 else (True, False)
         took = {is_recorded: _timed(target, transactions, clients, is_recorded) for is_recorded in order}
-        costs.append((1 - took[False][0] / took[True][0], 1 - took[False][1] / took[True][1]))
-        rates = [transactions / took[one][0] for one in (False, True)]
-        cpu = [took[one][1] / transactions * 1e6 for one in (False, True)]
-        print(
-            f"plain {rates[0]:,.0f}/s and {cpu[0]:,.0f} us of client CPU a transaction,"
-            f" recorded {rates[1]:,.0f}/s and {cpu[1]:,.0f} us: {costs[-1][0]:.1%} less by time,"
-            f" {costs[-1][1]:.1%} by CPU",
-            flush=True,
-        )
-    wall, client = (median(column) for column in zip(*costs, strict=True))
-    print(
-        f"recording costs {wall:.1%} of the throughput (median of {pairs} pairs of {clients} processes);"
-        f" {client:.1%} if the CPU of the clients were all that counts"
+        found.append(Pair(took[False], took[True]))
+    costs = sorted(one.cost for one in found)
+
+    def per_second(runs: list[tuple[float, float]]) -> str:
+        return f"{transactions / median(seconds for seconds, _ in runs):,.0f}/s"
+
+    def cpu(runs: list[tuple[float, float]]) -> str:
+        return f"{median(spent for _, spent in runs) / transactions * 1e6:,.0f} us"
+
+    plain, recorded = [one.plain for one in found], [one.recorded for one in found]
+    return Measurement(
+        f"recording on PostgreSQL, {clients} client{'s' if clients > 1 else ''}",
+        {
+            "transactions": f"{transactions:,}",
+            "plain": per_second(plain),
+            "recorded": per_second(recorded),
+            "cost": f"{median(costs):.1%}",
+            "least": f"{costs[0]:.1%}",
+            "most": f"{costs[-1]:.1%}",
+            "goal": GOAL,
+            "CPU of the clients for a transaction": cpu(plain),
+            "with recording": cpu(recorded),
+        },
     )
 
 
@@ -138,43 +186,46 @@ def _timed(target: Target, transactions: int, clients: int, is_recorded: bool) -
     return seconds, cpu
 
 
-def check(target: Target, *, transactions: int, clients: int, level: str) -> None:
+def history(target: Target, database: str, level: str, *, transactions: int) -> Measurement:
+    """What the history of four clients shows."""
     prepare(target, SMALL)
     with TemporaryDirectory() as folder:
         with record() as recorded:
-            seconds, repeated = run(target, SMALL, transactions=transactions, clients=clients, level=level)
-        print(f"{transactions:,} transactions in {seconds:.1f} s, {repeated:,} attempts repeated")
+            seconds, repeated = run(target, SMALL, transactions=transactions, clients=4, level=level)
         started = perf_counter()
         path = recorded.save(Path(folder, "tpcc.program"))
-        print(f"interpreted in {perf_counter() - started:.1f} s, {path.stat().st_size / 1e6:.1f} MB")
+        interpreted = perf_counter() - started
+        yardstick = time_of_lines(path)
         started = perf_counter()
-        history = isoscope.load(path)
-        print(f"loaded in {perf_counter() - started:.1f} s: {history.counts['operations']:,} operations")
+        loaded = isoscope.load(path)
+        loading = perf_counter() - started
         started = perf_counter()
-        report = isoscope.check(history, ["serializable", "snapshot-isolation", "read-committed"])
-        print(f"checked in {perf_counter() - started:.1f} s")
-        print(report)
-    with closing(target.connect("")) as connection:
-        broken = [*broken_conditions(connection.cursor())]
-    print(f"consistency conditions broken: {', '.join(broken) or 'none'}")
+        report = isoscope.check(loaded, [*LEVELS])
+        checking = perf_counter() - started
+        with closing(target.connect("")) as connection:
+            broken = [*broken_conditions(connection.cursor())]
+        return Measurement(
+            f"{database}, {level}",
+            {
+                "transactions": f"{transactions:,}",
+                "run": f"{seconds:.1f} s",
+                "repeated": f"{repeated:,}",
+                "interpreted": f"{interpreted:.1f} s",
+                "operations": f"{loaded.counts['operations']:,}",
+                "file": f"{path.stat().st_size / 1e6:.0f} MB",
+                "load": f"{loading:.1f} s",
+                "check": f"{checking:.1f} s",
+                "yardstick": f"{yardstick:.2f} s",
+                "ratio": f"{(loading + checking) / yardstick:.1f}",
+                **{name: report[name].outcome.value for name in LEVELS},
+                "broken conditions": ", ".join(broken) or "none",
+            },
+        )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--transactions", type=int, default=20_000)
-    parser.add_argument("--clients", type=int, default=4)
-    parser.add_argument("--database", choices=sorted(SERVERS), default="postgresql")
-    parser.add_argument("--isolation", default="serializable")
-    parser.add_argument("--overhead", action="store_true")
-    parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--volatile", action="store_true", help="do not wait for the disk at commits")
-    given = parser.parse_args()
-    with SERVERS[given.database](is_durable=not given.volatile) as target:
-        if given.overhead:
-            overhead(target, transactions=given.transactions, clients=given.clients, pairs=given.pairs)
-        else:
-            check(target, transactions=given.transactions, clients=given.clients, level=given.isolation)
-
-
-if __name__ == "__main__":
-    main()
+SUITE = Suite(
+    title="Programs through the recorder: TPC-C",
+    how=HOW,
+    full=measurements,
+    quick=lambda: measurements(QUICK_TRANSACTIONS, QUICK_PAIRS),
+)
