@@ -79,6 +79,8 @@ pub struct Observations {
     pub counted: Vec<bool>,
     /// For each operation the transaction that it read from, [`INITIAL`] or [`ABSENT`].
     pub sources: Vec<u32>,
+    /// Whether there are no lists, and each read saw the latest version before it in the order of the input.
+    pub reads_latest: bool,
     /// For each operation what it saw of a list; empty if there are no lists.
     seen: Vec<Seen>,
     pool: Vec<u32>,
@@ -99,8 +101,10 @@ impl Observations {
         counted: Vec<bool>,
         sources: Sources,
         lists: Vec<ListOrder>,
+        reads_latest: bool,
     ) -> Self {
-        let mut all = Self { counted, sources: sources.into_column(), ..Self::default() };
+        let sources = sources.into_column();
+        let mut all = Self { counted, sources, reads_latest, ..Self::default() };
         if lists.is_empty() {
             return all;
         }

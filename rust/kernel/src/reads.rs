@@ -9,7 +9,7 @@ use crate::by_key::{ByKey, Operation, Shape, Write, Writers, Writes, gather, sha
 use crate::cancel::Cancel;
 use crate::history::{History, Kind, Status};
 use crate::named_enum::named_enum;
-use crate::observations::{ABSENT, INITIAL, ListOrder, Observations, Sources};
+use crate::observations::{INITIAL, ListOrder, Observations, Sources};
 use crate::predicates::{Predicates, born_keys};
 use crate::value::Value;
 use hashbrown::HashMap;
@@ -89,6 +89,8 @@ pub struct Judgement {
 struct Share {
     judgement: Judgement,
     lists: Vec<ListOrder>,
+    /// Whether there are lists, or some read saw another version than the latest one before it in the order of the input.
+    misses_latest: bool,
 }
 
 impl Judgement {
@@ -112,35 +114,49 @@ impl Judgement {
 /// Judges every read of every transaction that counts as committed, and traces it to its writer.
 #[must_use]
 pub fn judge(history: &History, cancel: &Cancel) -> (Judgement, Observations) {
-    let owners = history.transaction_of_operation();
-    let by_key = ByKey::new(history);
+    let (owners, by_key) = grouped(history);
     let counted = counted(history, &owners, &by_key);
-    judge_counted(history, counted, cancel)
+    judge_keys(history, &owners, &by_key, counted, cancel)
 }
 
 /// The same, if it is known which transactions took effect.
 #[must_use]
 pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> (Judgement, Observations) {
-    let owners = history.transaction_of_operation();
-    let by_key = ByKey::new(history);
+    let (owners, by_key) = grouped(history);
+    judge_keys(history, &owners, &by_key, counted, cancel)
+}
+
+/// The transaction of each operation, and the operations key by key.
+fn grouped(history: &History) -> (Vec<u32>, ByKey) {
+    rayon::join(|| history.transaction_of_operation(), || ByKey::new(history))
+}
+
+fn judge_keys(
+    history: &History,
+    owners: &[u32],
+    by_key: &ByKey,
+    counted: Vec<bool>,
+    cancel: &Cancel,
+) -> (Judgement, Observations) {
     let sources = Sources::new(history.operation_count());
     let (predicates, born) = (Predicates::of(history), born_keys(history));
     let shares = by_key.shares().into_par_iter().map(|keys| {
-        let mut judge = Judge::new(history, &owners, &counted, &sources, (&predicates, &born));
+        let mut judge = Judge::new(history, owners, &counted, &sources, (&predicates, &born));
         for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
         judge.share
     });
-    let (mut judgement, mut lists) = (Judgement::default(), Vec::new());
+    let (mut judgement, mut lists, mut reads_latest) = (Judgement::default(), Vec::new(), true);
     for mut share in shares.collect::<Vec<_>>() {
         judgement = judgement.absorb(share.judgement);
         lists.append(&mut share.lists);
+        reads_latest &= !share.misses_latest;
     }
     judgement.findings.par_sort_unstable();
     judgement.range_reads =
         history.operations.kinds.iter().filter(|&&kind| kind == Kind::RangeRead).count() as u64;
-    (judgement, Observations::new(history, counted, sources, lists))
+    (judgement, Observations::new(history, counted, sources, lists, reads_latest))
 }
 
 /// Judges keys one after another.
@@ -158,6 +174,8 @@ struct Judge<'h> {
     unmatched: HashMap<Value, Vec<Write>>,
     share: Share,
     repeated: u64,
+    /// The transaction that wrote the key last in the order of the input.
+    latest: u32,
     /// Whether a wrong read of the key proves that one of several transactions took effect.
     is_doubtful: bool,
 }
@@ -184,6 +202,7 @@ impl<'h> Judge<'h> {
             unmatched,
             share,
             repeated: 0,
+            latest: INITIAL,
             is_doubtful: false,
         }
     }
@@ -206,6 +225,7 @@ impl<'h> Judge<'h> {
         }
         (self.repeated, self.is_doubtful) = (0, false);
         if shape == Shape::List {
+            self.share.misses_latest = true;
             self.list(key, operations);
         } else {
             self.register(key, gathered);
@@ -242,6 +262,7 @@ impl<'h> Judge<'h> {
 
     fn register(&mut self, key: u32, operations: &[Operation]) {
         let mut initial = self.initial_state(key, operations);
+        self.latest = INITIAL;
         let runs = operations.chunk_by(|a, b| a.transaction == b.transaction);
         for run in runs.filter(|run| self.counted[run[0].transaction as usize]) {
             let mut own = None;
@@ -258,7 +279,15 @@ impl<'h> Judge<'h> {
                 }
             }
             self.repeated_observations(run);
+            if own.is_some() {
+                self.latest = run[0].transaction;
+            }
         }
+    }
+
+    fn set_source(&mut self, read: u32, source: u32) {
+        self.sources.set(read, source);
+        self.share.misses_latest |= source != self.latest;
     }
 
     /// Two external observations of a key that differ: other values, or a value that matches and no match.
@@ -316,12 +345,12 @@ impl<'h> Judge<'h> {
             && self.is_plain(write, reader)
             && !initial.may_be(value)
         {
-            return self.sources.set(read, write.transaction);
+            return self.set_source(read, write.transaction);
         }
         let writers = Writers::of(self.history, writes, reader, read);
         if writers.count == 0 {
             match initial.admit(value, read) {
-                Ok(()) => self.sources.set(read, INITIAL),
+                Ok(()) => self.set_source(read, INITIAL),
                 Err(other) => self.find(ReadAnomaly::ThinAirRead, read, other, value),
             }
             return;
@@ -330,7 +359,7 @@ impl<'h> Judge<'h> {
         if let Some(write) =
             writers.good.or(writers.intermediate).filter(|_| writers.count == 1 && !may_be_initial)
         {
-            self.sources.set(read, write.transaction);
+            self.set_source(read, write.transaction);
         }
         if writers.good.is_some() || may_be_initial {
             self.repeated += u64::from(writers.count + usize::from(may_be_initial) > 1);

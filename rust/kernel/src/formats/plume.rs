@@ -179,6 +179,10 @@ fn usual_line(text: &[u8], line: u64) -> Option<(Operation, usize)> {
 #[inline]
 fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
     let rest = &text[*at..];
+    if let Some((number, length)) = rest.first_chunk().and_then(|bytes| short_number(*bytes)) {
+        *at += length + 1;
+        return (rest[length] == separator).then_some(number);
+    }
     let mut number: i64 = 0;
     for (length, &byte) in rest.iter().enumerate().take(19) {
         let digit = byte.wrapping_sub(b'0');
@@ -190,6 +194,26 @@ fn usual_number(text: &[u8], at: &mut usize, separator: u8) -> Option<i64> {
         number = number.wrapping_mul(10).wrapping_add(i64::from(digit));
     }
     None
+}
+
+/// The number of one to seven digits that the bytes start with, and how many digits it has: all bytes are looked at
+/// together, because a loop that ends early costs a wrong guess of the processor.
+#[inline]
+fn short_number(bytes: [u8; 8]) -> Option<(i64, usize)> {
+    const ONES: u64 = u64::MAX / 0xff;
+    let digits = u64::from_le_bytes(bytes) ^ (ONES * u64::from(b'0'));
+    // The highest bit of each byte that is no digit.
+    let others = (((digits & (ONES * 0x7f)) + ONES * 0x76) | digits) & (ONES * 0x80);
+    let length = others.trailing_zeros() as usize / 8;
+    if length == 0 || length == 8 {
+        return None;
+    }
+    // The last digit becomes the last byte; the bytes before the first one are zeros. Neighbours are then added up.
+    let digits = digits << (64 - 8 * length);
+    let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
+    let number = (fours * 10_000 + (fours >> 32)) & 0xffff_ffff;
+    Some((number as i64, length))
 }
 
 /// The operation on a line; `None` if the line is blank.

@@ -1,8 +1,9 @@
 //! Reads of lists: what is wrong with single elements, and with their order.
 
-use super::{ABSENT, INITIAL, Judge, ListOrder, NOTHING, ReadAnomaly};
+use super::{INITIAL, Judge, ListOrder, NOTHING, ReadAnomaly};
 use crate::by_key::Writers;
 use crate::history::History;
+use crate::observations::ABSENT;
 use crate::value::Value;
 use hashbrown::HashMap;
 

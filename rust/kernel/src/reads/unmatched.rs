@@ -30,7 +30,7 @@ impl Judge<'_> {
                 let last = self.writes.last_of_others(read.transaction).unwrap_or(NOTHING);
                 self.find(ReadAnomaly::PredicateReadMiss, read.number, last, Value::NIL);
             }
-            (Some(only), None) => self.sources.set(read.number, only),
+            (Some(only), None) => self.set_source(read.number, only),
             (Some(_), Some(_)) => self.repeated += 1,
         }
     }

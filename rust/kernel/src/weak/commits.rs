@@ -77,8 +77,7 @@ fn meets_demands(
     level: WeakLevel,
     cancel: &Cancel,
 ) -> bool {
-    let [committed, atomic] = direct::demands(dependencies, cancel);
-    meets(&if level == WeakLevel::ReadCommitted { committed } else { atomic }, components)
+    meets(&direct::demands_of(dependencies, level, cancel), components)
 }
 
 fn meets(demands: &Demands, components: &Components) -> bool {

@@ -7,7 +7,6 @@ use super::rows::Rows;
 use crate::graph::{Edges, Graph};
 use crate::history::History;
 use crate::observations::{ABSENT, Observations};
-use rayon::prelude::*;
 
 /// The transactions that count as committed, as nodes; numbers follow session order.
 pub struct Dependencies<'h> {
@@ -87,10 +86,12 @@ impl<'h> Dependencies<'h> {
             all.nodes[transaction as usize] = node as u32;
         }
         all.sort_operations();
-        all.sort_writers();
-        all.varying = (0..all.len() as u32).into_par_iter().map(|node| all.varies(node)).collect();
-        all.reads_from = all.write_read();
-        all.successions = all.version_order();
+        let ((writers, successions), (varying, reads_from)) = rayon::join(
+            || (all.sorted_writers(), all.version_order()),
+            || (all.varying_nodes(), all.write_read()),
+        );
+        (all.writer_offsets, all.writers) = writers;
+        (all.successions, all.varying, all.reads_from) = (successions, varying, reads_from);
         all
     }
 

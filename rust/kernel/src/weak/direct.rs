@@ -19,37 +19,55 @@ const FEW_READS: usize = 16;
 /// The demands of read committed, and of read atomic (those of read committed included).
 #[must_use]
 pub fn demands(dependencies: &Dependencies<'_>, cancel: &Cancel) -> [Demands; 2] {
+    let found = found(dependencies, WeakLevel::ReadAtomic, cancel);
+    [WeakLevel::ReadCommitted, WeakLevel::ReadAtomic].map(|level| found_of(dependencies, &found, level))
+}
+
+/// The demands of `level` alone, which is one of the two.
+#[must_use]
+pub fn demands_of(dependencies: &Dependencies<'_>, level: WeakLevel, cancel: &Cancel) -> Demands {
+    found_of(dependencies, &found(dependencies, level, cancel), level)
+}
+
+/// What was found for `level`, in the order of the levels.
+fn found_of(dependencies: &Dependencies<'_>, found: &[Found], level: WeakLevel) -> Demands {
+    let classes = ..=level as usize;
+    let mut contradictions = found.iter().flat_map(|part| &part.contradictions[classes]);
+    let contradiction = contradictions.find_map(|&newer| newer);
+    let lists: Vec<&[(u32, u32)]> =
+        found.iter().flat_map(|part| &part.pairs[classes]).map(Vec::as_slice).collect();
+    Demands { edges: Edges::new(dependencies.len(), lists.concat()), contradiction }
+}
+
+/// What each core found for the levels up to `strongest`.
+fn found(dependencies: &Dependencies<'_>, strongest: WeakLevel, cancel: &Cancel) -> Vec<Found> {
     let rows = dependencies.row_starts.len() - 1;
     // Few shares: each has columns as long as there are keys.
     let shares = rayon::current_num_threads().min(rows.max(1));
-    let found: Vec<Found> = (0..shares)
+    (0..shares)
         .into_par_iter()
         .map(|share| {
-            let mut part = Part::new(dependencies);
+            let mut part = Part::new(dependencies, strongest);
             for row in (share..rows).step_by(shares) {
                 part.row(dependencies.row_starts[row]..dependencies.row_starts[row + 1], cancel);
             }
             part.found
         })
-        .collect();
-    let contradiction = |class: usize| {
-        found.iter().find_map(|part| part.contradictions[..=class].iter().copied().find_map(|newer| newer))
-    };
-    let pairs = |class: usize| found.iter().flat_map(move |part| &part.pairs[class]).copied();
-    let committed = pairs(0).collect();
-    let atomic = pairs(0).chain(pairs(1)).collect();
-    [(committed, contradiction(0)), (atomic, contradiction(1))]
-        .map(|(pairs, contradiction)| Demands { edges: Edges::new(dependencies.len(), pairs), contradiction })
+        .collect()
 }
 
-#[derive(Default)]
 struct Found {
+    /// Demands of stronger levels are left out.
+    strongest: WeakLevel,
     pairs: [Vec<(u32, u32)>; 2],
     contradictions: [Option<u32>; 2],
 }
 
 impl Found {
     fn demand(&mut self, dependencies: &Dependencies<'_>, class: WeakLevel, source: u32, newer: u32) {
+        if class > self.strongest {
+            return;
+        }
         let class = class as usize;
         if source == INITIAL {
             self.contradictions[class].get_or_insert(newer);
@@ -81,13 +99,13 @@ struct Part<'d, 'h> {
 }
 
 impl<'d, 'h> Part<'d, 'h> {
-    fn new(dependencies: &'d Dependencies<'h>) -> Self {
+    fn new(dependencies: &'d Dependencies<'h>, strongest: WeakLevel) -> Self {
         let keys = dependencies.history.keys.len();
         Self {
             dependencies,
             sights: vec![Sight { reader: ABSENT, source: ABSENT, last: 0 }; keys],
             session_writers: vec![(ABSENT, ABSENT); keys],
-            found: Found::default(),
+            found: Found { strongest, pairs: Default::default(), contradictions: [None; 2] },
         }
     }
 
@@ -100,6 +118,9 @@ impl<'d, 'h> Part<'d, 'h> {
                 self.with_care(node);
             } else {
                 self.node(node);
+            }
+            if self.found.strongest == WeakLevel::ReadCommitted {
+                continue;
             }
             let session = self.dependencies.sessions[node as usize];
             for &key in self.dependencies.writes(node) {
@@ -127,6 +148,9 @@ impl<'d, 'h> Part<'d, 'h> {
         keep_first(&mut writers);
         for &(newer, first) in &writers {
             self.observed(node, &keys, newer, first);
+        }
+        if self.found.strongest == WeakLevel::ReadCommitted {
+            return;
         }
         for &key in &keys {
             let (writer_session, newer) = self.session_writers[key as usize];

@@ -26,7 +26,8 @@ pub enum Guess {
     Open,
 }
 
-/// Looks for a commit order with at most so many visits; session order and write-read must have no cycle.
+/// Looks for a commit order with at most so many visits. No demand is needed to violate the level if session order
+/// and write-read have a cycle.
 #[must_use]
 pub fn guess(dependencies: &Dependencies<'_>, mut visits: usize, cancel: &Cancel) -> Guess {
     let mut pairs: Vec<(u32, u32)> = Vec::new();

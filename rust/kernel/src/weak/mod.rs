@@ -13,6 +13,7 @@ pub mod dependencies;
 pub mod direct;
 pub mod explained;
 pub mod guessed_order;
+mod input_order;
 pub mod open_reads;
 pub mod reader;
 pub mod recorded_order;
@@ -32,6 +33,7 @@ use dependencies::Dependencies;
 use guessed_order::Guess;
 use reader::WeakLevel;
 use recorded_order::RecordedOrder;
+use std::cell::LazyCell;
 use witness::{Finding, Witnesses};
 
 /// What was found of the levels up to the strongest one asked for.
@@ -54,6 +56,23 @@ pub struct Judgement {
     pub effort: Effort,
     /// For each level that holds, and if asked for: transactions in a commit order that satisfies its axiom.
     pub orders: Vec<Option<Vec<u32>>>,
+}
+
+impl Judgement {
+    /// Every level up to the strongest one asked for holds.
+    fn all_hold(question: Question) -> Self {
+        let levels = question.strongest as usize + 1;
+        Self {
+            violated: vec![false; levels],
+            contradictory: vec![false; levels],
+            counts: [0; WeakAnomaly::COUNT],
+            is_partial: false,
+            findings: Vec::new(),
+            demands: 0,
+            effort: Effort::default(),
+            orders: vec![None; levels],
+        }
+    }
 }
 
 /// What to judge, and how.
@@ -114,8 +133,11 @@ fn judge_in_order(
     recorded: RecordedOrder,
     cancel: &Cancel,
 ) -> Judgement {
+    if input_order::satisfies(history, observations, question, &recorded) {
+        return Judgement::all_hold(question);
+    }
     let dependencies = Dependencies::new(history, observations, recorded);
-    let order = dependencies.graph(&[]).components();
+    let order = LazyCell::new(|| dependencies.graph(&[]).components());
     let mut effort = Effort::default();
     let mut violated = vec![false; question.strongest as usize + 1];
     let mut is_partial = false;
@@ -136,28 +158,17 @@ fn judge_in_order(
                 strongest = WeakLevel::ReadAtomic;
                 violated.pop();
             }
-            direct_demands(&dependencies, strongest, cancel)
+            direct::demands_of(&dependencies, strongest, cancel)
         }
     };
     let kept = demands.edges.len();
     let components = guessed.unwrap_or_else(|| commit_order(&dependencies, &demands.edges).components());
     if !components.is_cyclic() && demands.contradiction.is_none() {
-        let (counts, findings) = ([0; WeakAnomaly::COUNT], Vec::new());
-        let contradictory = vec![false; violated.len()];
-        let mut orders = vec![None; violated.len()];
+        let mut judgement = Judgement::all_hold(Question { strongest, ..question });
         if question.keeps_orders {
-            orders.fill(Some(commits::checked(&dependencies, &components, &demands, cancel)));
+            judgement.orders.fill(Some(commits::checked(&dependencies, &components, &demands, cancel)));
         }
-        return Judgement {
-            orders,
-            violated,
-            contradictory,
-            counts,
-            is_partial: false,
-            findings,
-            demands: kept,
-            effort,
-        };
+        return Judgement { demands: kept, effort, ..judgement };
     }
     let mut levels = Vec::from(direct::demands(&dependencies, cancel));
     levels.truncate(strongest as usize);
@@ -181,15 +192,21 @@ enum Answer {
 
 fn causal(
     dependencies: &Dependencies<'_>,
-    order: &Components,
+    order: &LazyCell<Components, impl FnOnce() -> Components>,
     question: Question,
     effort: &mut Effort,
     cancel: &Cancel,
 ) -> Answer {
+    let is_asked = question.strongest == WeakLevel::Causal;
+    if !is_asked && !question.keeps_orders {
+        // A guess costs more than the demands of the weaker levels.
+        return Answer::Undecided;
+    }
+    let method = question.method;
     // What happens before itself has no place in an order or a tree, and traversals would not end.
-    let method = if order.is_cyclic() { HappensBeforeMethod::VectorClocks } else { question.method };
-    if question.strongest == WeakLevel::Causal
+    if is_asked
         && matches!(method, HappensBeforeMethod::TreeClocks | HappensBeforeMethod::Traversal)
+        && !order.is_cyclic()
     {
         let (demands, cost) = alternatives::demands(dependencies, order, method, cancel);
         *effort = cost;
@@ -205,10 +222,10 @@ fn causal(
     };
     match guess {
         Guess::Holds(order) => Answer::Holds(order),
-        _ if question.strongest != WeakLevel::Causal => Answer::Undecided,
+        _ if !is_asked => Answer::Undecided,
         _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
-        Guess::Violated(demands) => Answer::PartialDemands(demands),
-        Guess::Open => Answer::Undecided,
+        Guess::Violated(demands) if !order.is_cyclic() => Answer::PartialDemands(demands),
+        Guess::Violated(_) | Guess::Open => Answer::Undecided,
     }
 }
 
@@ -216,11 +233,6 @@ fn causal(
 fn patience(dependencies: &Dependencies<'_>, strongest: WeakLevel) -> usize {
     let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
     dependencies.node_count() + if strongest == WeakLevel::Causal { steps / 32 } else { 0 }
-}
-
-fn direct_demands(dependencies: &Dependencies<'_>, class: WeakLevel, cancel: &Cancel) -> Demands {
-    let [committed, atomic] = direct::demands(dependencies, cancel);
-    if class == WeakLevel::ReadCommitted { committed } else { atomic }
 }
 
 pub(crate) fn commit_order<'e>(dependencies: &'e Dependencies<'_>, demands: &'e Edges) -> Graph<'e> {

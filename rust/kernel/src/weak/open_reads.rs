@@ -102,8 +102,7 @@ fn sites(dependencies: &Dependencies<'_>, open: &[OpenRead], level: WeakLevel) -
 fn base(dependencies: &Dependencies<'_>, level: WeakLevel, cancel: &Cancel) -> Option<(EdgeList, Vec<u32>)> {
     let Demands { edges: demands, contradiction } = match level {
         WeakLevel::Causal => causal::demands(dependencies, &dependencies.graph(&[]).components(), cancel),
-        WeakLevel::ReadAtomic => direct::demands(dependencies, cancel).into_iter().next_back()?,
-        WeakLevel::ReadCommitted => direct::demands(dependencies, cancel).into_iter().next()?,
+        WeakLevel::ReadAtomic | WeakLevel::ReadCommitted => direct::demands_of(dependencies, level, cancel),
     };
     if contradiction.is_some() {
         return None;

@@ -11,21 +11,16 @@ impl Dependencies<'_> {
         const SHARE: usize = 1 << 14;
         let shares: Vec<Sorted> =
             self.transactions.par_chunks(SHARE).map(|transactions| self.sorted(transactions)).collect();
-        let total = |length: fn(&Sorted) -> usize| shares.iter().map(length).sum();
-        let reads = total(|share| share.read_keys.len());
-        self.read_keys.reserve_exact(reads);
-        self.read_sources.reserve_exact(reads);
-        self.read_operations.reserve_exact(reads);
-        self.write_keys.reserve_exact(total(|share| share.write_keys.len()));
-        for share in shares {
-            let (read, written) = (self.read_keys.len() as u32, self.write_keys.len() as u32);
-            self.read_offsets.extend(share.read_ends.iter().map(|end| end + read));
-            self.write_offsets.extend(share.write_ends.iter().map(|end| end + written));
-            self.read_keys.extend(share.read_keys);
-            self.read_sources.extend(share.read_sources);
-            self.read_operations.extend(share.read_operations);
-            self.write_keys.extend(share.write_keys);
-        }
+        let offsets = |ends: fn(&Sorted) -> &[u32]| offsets(shares.iter().map(ends));
+        self.read_offsets = offsets(|share| &share.read_ends);
+        self.write_offsets = offsets(|share| &share.write_ends);
+        let joined = |column: fn(&Sorted) -> &[u32]| shares.iter().map(column).collect::<Vec<_>>().concat();
+        let ((keys, sources), (operations, written)) = rayon::join(
+            || (joined(|share| &share.read_keys), joined(|share| &share.read_sources)),
+            || (joined(|share| &share.read_operations), joined(|share| &share.write_keys)),
+        );
+        (self.read_keys, self.read_sources) = (keys, sources);
+        (self.read_operations, self.write_keys) = (operations, written);
     }
 
     fn sorted(&self, transactions: &[u32]) -> Sorted {
@@ -51,7 +46,8 @@ impl Dependencies<'_> {
         share
     }
 
-    pub(super) fn sort_writers(&mut self) {
+    /// Where the writers of each key start, and the writers, ascending.
+    pub(super) fn sorted_writers(&self) -> (Vec<u32>, Vec<u32>) {
         let mut offsets = vec![0u32; self.history.keys.len() + 1];
         for &key in &self.write_keys {
             offsets[key as usize + 1] += 1;
@@ -67,10 +63,14 @@ impl Dependencies<'_> {
                 next[key as usize] += 1;
             }
         }
-        (self.writer_offsets, self.writers) = (offsets, writers);
+        (offsets, writers)
     }
 
-    pub(super) fn varies(&self, node: u32) -> bool {
+    pub(super) fn varying_nodes(&self) -> Vec<bool> {
+        (0..self.len() as u32).into_par_iter().map(|node| self.varies(node)).collect()
+    }
+
+    fn varies(&self, node: u32) -> bool {
         let reads = self.read_range(node);
         let odd = |operation: u32, key: u32| {
             !self.observations.seen(operation as usize).is_empty()
@@ -90,16 +90,7 @@ impl Dependencies<'_> {
     }
 
     pub(super) fn write_read(&self) -> Edges {
-        let mut ends = Vec::with_capacity(self.node_count());
-        let mut targets = Vec::with_capacity(self.read_keys.len());
-        for node in 0..self.len() as u32 {
-            let first = targets.len();
-            for read in self.reads(node) {
-                self.read_from(node, read, &mut targets);
-            }
-            sort_tail(&mut targets, first);
-            ends.push(targets.len() as u32);
-        }
+        let (mut ends, mut targets) = self.writers_read_by_nodes();
         // A prefix of a list is the one before it and one more writer.
         for (place, &writer) in self.observations.pool().iter().enumerate() {
             if !self.observations.starts_list(place) {
@@ -111,6 +102,28 @@ impl Dependencies<'_> {
             ends.push(targets.len() as u32);
         }
         Edges::in_order(ends, targets)
+    }
+
+    /// The transactions that the nodes observed, one node after the other; cores take different nodes.
+    fn writers_read_by_nodes(&self) -> (Vec<u32>, Vec<u32>) {
+        const SHARE: usize = 1 << 14;
+        let nodes: Vec<u32> = (0..self.len() as u32).collect();
+        let shares: Vec<(Vec<u32>, Vec<u32>)> = nodes
+            .par_chunks(SHARE)
+            .map(|nodes| {
+                let (mut ends, mut targets) = (Vec::with_capacity(nodes.len()), Vec::new());
+                for &node in nodes {
+                    let first = targets.len();
+                    self.reads(node).for_each(|read| self.read_from(node, read, &mut targets));
+                    sort_tail(&mut targets, first);
+                    ends.push(targets.len() as u32);
+                }
+                (ends, targets)
+            })
+            .collect();
+        let mut ends = offsets(shares.iter().map(|(ends, _)| ends.as_slice()));
+        ends.remove(0);
+        (ends, shares.iter().map(|(_, targets)| targets.as_slice()).collect::<Vec<_>>().concat())
     }
 
     fn read_from(&self, node: u32, read: Read, targets: &mut Vec<u32>) {
@@ -144,6 +157,16 @@ struct Sorted {
     read_operations: Vec<u32>,
     write_ends: Vec<u32>,
     write_keys: Vec<u32>,
+}
+
+/// The ends of shares, counted over all of them, with the start of the first.
+fn offsets<'s>(shares: impl Iterator<Item = &'s [u32]>) -> Vec<u32> {
+    let (mut offsets, mut before) = (vec![0], 0);
+    for ends in shares {
+        offsets.extend(ends.iter().map(|end| end + before));
+        before = offsets[offsets.len() - 1];
+    }
+    offsets
 }
 
 /// Sorts what was pushed since `first` and drops what is there twice.
