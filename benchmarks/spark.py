@@ -40,8 +40,15 @@ def how() -> str:
         "workers), sampled twice a second, so that the last half second of CPU time may be missing; memory "
         "is the largest sum of their shares. Growth is the time of "
         f"this size by that of a tenth of it. The machine was shared: its load was {one:.1f}, {five:.1f} and "
-        f"{fifteen:.1f} when the page was written, so compare CPU time and ratios, not seconds."
+        f"{fifteen:.1f} when the page was written, so compare CPU time and ratios, not seconds.{_priority()}"
     )
+
+
+def _priority() -> str:
+    """A sentence if the processes ran before all others of the machine."""
+    if os.sched_getscheduler(0) == os.SCHED_OTHER:
+        return ""
+    return " Yardsticks and checks ran at real-time priority, before the other work of the machine."
 
 
 @dataclass(frozen=True, slots=True)
