@@ -109,7 +109,7 @@ def counts(report: Report) -> dict[str, dict[str, int]]:
     return {str(verdict.level): dict(verdict.anomaly_counts) for verdict in report.verdicts}
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(15))
 def test_arrival_out_of_order_changes_nothing(seed: int, tmp_path: Path) -> None:
     whole = lines(seed)
     batch = in_one(whole, tmp_path)
@@ -126,11 +126,11 @@ def test_arrival_out_of_order_changes_nothing(seed: int, tmp_path: Path) -> None
 
 
 def test_both_outcomes_and_every_anomaly_are_compared(tmp_path: Path) -> None:
-    reports = [in_one(lines(seed), tmp_path) for seed in range(30)]
+    reports = [in_one(lines(seed), tmp_path) for seed in range(15)]
     names = Counter(name for report in reports for of in counts(report).values() for name in of)
     assert {"stale-read", "write-conflict", "session-order", "timestamp-inversion"} <= {*names}
     outcomes = Counter(verdict.outcome for report in reports for verdict in report.verdicts)
-    assert min(outcomes[Outcome.HOLDS], outcomes[Outcome.VIOLATED]) >= 10
+    assert min(outcomes[Outcome.HOLDS], outcomes[Outcome.VIOLATED]) >= 5
 
 
 def test_a_transaction_behind_the_watermark_is_named_and_nothing_holds() -> None:
