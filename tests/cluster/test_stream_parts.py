@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 
 from isoscope import checkers, formats
 from isoscope.checkers.timestamps import LEVELS
+from isoscope.cli.watch import command
 from isoscope.cluster.arrivals import END, TIMES, Arrival, Cutter, joined
 from isoscope.cluster.stream_part import PartResult, StreamPart, StreamQuestion
 from isoscope.cluster.stream_report import StreamSoFar
@@ -186,3 +188,23 @@ def test_a_transaction_that_cannot_be_judged_is_refused(text: str, problem: str)
     stream = LocalStream()
     with pytest.raises(IsoscopeError, match=problem):
         stream.take([text, line(tid=2, cts={"p": 2000})])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--engine", "spark"], "--engine spark needs --checkpoint, a folder for its state"),
+        (
+            ["--engine", "flink", "--checkpoint", "x"],
+            "--engine is `spark` or `spark=MASTER_URL`, not `flink`",
+        ),
+        (
+            ["--engine", "spark", "--checkpoint", "x", "--profile", "postgresql/serializable"],
+            "--engine spark has no --profile",
+        ),
+        (["--checkpoint", "x", "--parts", "3"], "--checkpoint, --parts is for --engine spark"),
+    ],
+)
+def test_the_command_refuses_what_does_not_fit_together(arguments: list[str], message: str) -> None:
+    result = CliRunner().invoke(command, ["traffic", *arguments])
+    assert message in str(result.exception)

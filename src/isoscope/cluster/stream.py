@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import pandas as pd
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming import StreamingQuery
+    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.state import GroupState
 
     from isoscope.cluster.stream_part import PartResult
@@ -114,7 +114,7 @@ class SparkStream:
             "time", f"{self.question.timeout} milliseconds"
         )
         results = timed.groupBy("part").applyInPandasWithState(
-            partial(_advance, self.question),  # type: ignore[arg-type]  # a partial is a function, too
+            partial(_advance, self.question),
             _RESULT,
             "state binary",
             "append",
