@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from isoscope.cli.spark_engine import parse_engine
+from isoscope.cli.stopping import stopping
 from isoscope.errors import UsageError
 from isoscope.live.event_json import ClockEvent, event_line
 from isoscope.reports import dumps
@@ -60,7 +61,8 @@ class SparkWatch:
             max_anomalies=self.settings.max_anomalies,
             initial=self.settings.initial,
         )
-        with spark_session(master) as spark:
+        # After the start of Spark, which has a handler of its own.
+        with spark_session(master) as spark, stopping() as stop:
             return SparkStream(
                 spark=spark,
                 source=self.source,
@@ -68,6 +70,7 @@ class SparkWatch:
                 question=question,
                 clock_unit=self.clock_unit,
                 found=self.found,
+                stop=stop,
             ).run(to_the_end=to_the_end)
 
     @property

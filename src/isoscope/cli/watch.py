@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from contextlib import contextmanager
-from threading import Event
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,7 @@ from isoscope.cli import terminal
 from isoscope.cli.online import check_settings, online_status
 from isoscope.cli.options import initial_option, profile_options, refuse_given
 from isoscope.cli.spark_watch import SparkWatch
+from isoscope.cli.stopping import stopping
 from isoscope.errors import UsageError
 from isoscope.live.engines import open_engines
 from isoscope.live.file_follower import follow
@@ -123,7 +122,7 @@ def command(
     refuse_given(("checkpoint", "clock_unit", "parts"), "{options} is for --engine spark", "add it")
     watch = _Watch(settings, "<stdin>" if source == "-" else source, is_quiet=as_json)
     shape = "aion" if settings.profile is None else "leopard"
-    with _opened(source) as handle, _stopping() as stop:
+    with _opened(source) as handle, stopping() as stop:
         watch.run(follow(handle, watch.path, shape=shape, to_the_end=to_the_end, stop=stop))
     return _finish(watch.engines.report(), as_json=as_json)
 
@@ -247,16 +246,3 @@ def _opened(source: str) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """An event that Ctrl-C and SIGTERM set."""
-    stop = Event()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in signals}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -9,6 +9,7 @@ import json
 import pickle
 from dataclasses import dataclass, field
 from functools import partial
+from threading import Event
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -50,14 +51,16 @@ class SparkStream:
     clock_unit: str = "ns"
     #: At most so many files make a batch.
     files_per_batch: int | None = None
+    #: Ends the query, from any thread or from a signal: Spark's own handler would cut it off.
+    stop: Event = field(default_factory=Event)
     found: Callable[[int, int, list[PartResult]], int] = field(default=lambda _batch, _lines, _results: 0)
 
     def run(self, *, to_the_end: bool) -> Report:
-        """Judges what arrives until the query is stopped; with `to_the_end`, what is there, finally."""
+        """Judges what arrives until `stop`; with `to_the_end`, what is there, finally."""
         self._open()
         try:
             self._until_it_stops(to_the_end=to_the_end)
-            if to_the_end:
+            if to_the_end and not self.stop.is_set():
                 (self._ends / "end").write_text("end\n")
                 self._until_it_stops(to_the_end=True)
         except Exception as error:
@@ -97,10 +100,10 @@ class SparkStream:
 
     def _until_it_stops(self, *, to_the_end: bool) -> None:
         query = self.start(to_the_end=to_the_end)
-        try:
-            query.awaitTermination()
-        except KeyboardInterrupt:
-            query.stop()
+        while not query.awaitTermination(1):
+            if self.stop.is_set():
+                query.stop()
+                return
 
     def start(self, *, to_the_end: bool) -> StreamingQuery:
         """Starts the query; with `to_the_end` it stops when it has read what is there."""

@@ -112,7 +112,8 @@ class _Level:
             if count := sum(verdict.anomaly_counts.get(name, 0) for verdict in verdicts):
                 counts[name] = count
                 shown = [one for verdict in verdicts for one in verdict.anomalies if one.name == name]
-                anomalies += shown[: self.question.max_anomalies]
+                kept = shown[: self.question.max_anomalies]
+                anomalies += map(_without_operations, kept) if name in OF_SESSIONS else kept
         reasons = [unverified(_sum([one.statuses[self.place] for one in self._of_keys]))]
         reasons += [self.stream.lateness()] if self.stream.late else []
         reason = "; ".join(filter(None, reasons))
@@ -125,6 +126,15 @@ class _Level:
             anomaly_counts=counts,
             anomalies=tuple(anomalies),
         )
+
+
+def _without_operations(anomaly: Anomaly) -> Anomaly:
+    """A finding of a part of sessions, which has none of the operations that there were."""
+    participants = (
+        replace(one, operations=(), matters=frozenset(), left_out=one.left_out + len(one.operations))
+        for one in anomaly.participants
+    )
+    return replace(anomaly, participants=tuple(participants))
 
 
 def _sum(statuses: Sequence[OnlineStatus]) -> OnlineStatus:
