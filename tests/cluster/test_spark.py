@@ -34,6 +34,10 @@ needs_spark = pytest.mark.skipif(
 )
 
 
+#: A cluster on this machine: two worker processes with a core each.
+TWO_WORKERS = "local-cluster[2,1,1024]"
+
+
 @pytest.fixture(scope="module")
 def histories(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     pytest.importorskip("pyspark", reason="`pip install isoscope[spark]`")
@@ -41,8 +45,8 @@ def histories(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def spark(histories: list[str]) -> Iterator[SparkSession]:
-    with spark_session("local-cluster[2,1,1024]") as session:
+def spark(histories: list[str], request: pytest.FixtureRequest) -> Iterator[SparkSession]:
+    with spark_session(getattr(request, "param", TWO_WORKERS)) as session:
         yield session
 
 
@@ -50,9 +54,10 @@ def spark(histories: list[str]) -> Iterator[SparkSession]:
 @pytest.mark.timeout(600)
 @pytest.mark.filterwarnings("ignore")
 @needs_spark
+@pytest.mark.parametrize("spark", ["local[2]", TWO_WORKERS], indirect=True)
 @pytest.mark.parametrize("partitions", [2, 4])
 @pytest.mark.parametrize("method", [Method.TIMESTAMPS, Method.VALUES, Method.VERSION_ORDER])
-def test_two_workers_give_the_reports_of_one_process(
+def test_spark_gives_the_reports_of_the_native_checkers(
     spark: SparkSession, histories: list[str], method: Method, partitions: int
 ) -> None:
     reports = check(histories, spark=spark, method=method, partitions=partitions)

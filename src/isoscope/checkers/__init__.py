@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from isoscope.checkers.method_judgement import Judged
-    from isoscope.checkers.online import Online, OnlineStatus
+    from isoscope.checkers.online import OnlineLevel, OnlineStatus
     from isoscope.history import Initial, Source
     from isoscope.profiles import Profile
     from isoscope.verdict import Claim, Ordered
@@ -253,7 +253,7 @@ def check_slices(
 
 
 def online_report(
-    engines: Sequence[Online], *, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]
+    engines: Sequence[OnlineLevel], *, source: Source, initial: Initial, evidence: Iterable[EvidenceKind]
 ) -> Report:
     """What `check` with the method of timestamps says of all transactions that these engines took so far."""
     builder = Builder()

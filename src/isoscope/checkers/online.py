@@ -9,7 +9,7 @@ never go back. After `flush` the verdict is the one that `timestamps` gives for 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from isoscope._native import UNKNOWN, ClockNews, ClockOnline, ClockStability
 from isoscope.checkers.clock import Judged
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from isoscope.levels import Level
     from isoscope.verdict import Anomaly, Verdict
 
-__all__ = ["ClockNews", "ClockStability", "Online", "OnlineStatus"]
+__all__ = ["ClockNews", "ClockStability", "LevelNews", "Online", "OnlineLevel", "OnlineStatus", "unverified"]
 
 #: So many transactions leave memory at once, into one file.
 _SEGMENT = 4096
@@ -56,6 +56,57 @@ class OnlineStatus:
     ties: int
     memory: int
     watermark: tuple[int, int] | None
+
+
+class LevelNews(Protocol):
+    """A finding that is new or retracted, of an engine or of one of many: the fields of `ClockNews`."""
+
+    @property
+    def number(self) -> int:
+        """1, 2, 3, ..."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The name of the anomaly."""
+        ...
+
+    @property
+    def axiom(self) -> str:
+        """The axiom that it breaks."""
+        ...
+
+    @property
+    def transaction(self) -> Any:
+        """The id of the transaction."""
+        ...
+
+    @property
+    def other(self) -> Any:
+        """The id of the other transaction, if there is one."""
+        ...
+
+    @property
+    def key(self) -> Any:
+        """The key, if there is one."""
+        ...
+
+    @property
+    def is_retracted(self) -> bool:
+        """Whether it takes an earlier one back."""
+        ...
+
+
+class OnlineLevel(Protocol):
+    """What is known so far of one level, in one engine or in many."""
+
+    def status(self) -> OnlineStatus:
+        """The counters."""
+        ...
+
+    def verdict(self) -> Verdict:
+        """The answer so far."""
+        ...
 
 
 class Online:
@@ -152,21 +203,22 @@ class Online:
     def verdict(self) -> Verdict:
         """The answer so far; after `flush` that of the whole history."""
         verdict = _judged(self._engine.report()).verdict()
-        if verdict.outcome is not Outcome.HOLDS or not (reason := self._unverified()):
+        if verdict.outcome is not Outcome.HOLDS or not (reason := unverified(self.status())):
             return verdict
         return replace(verdict, outcome=Outcome.UNKNOWN, reason=reason)
 
-    def _unverified(self) -> str:
-        status = self._engine.status()
-        late, reads = status.unverifiable, status.unverifiable_reads
-        reasons = []
-        if late:
-            came = "1 transaction came" if late == 1 else f"{late:,} transactions came"
-            reasons.append(f"{came} after what they must be held against was dropped")
-        if reads:
-            of_lists = "1 read of a list" if reads == 1 else f"{reads:,} reads of lists"
-            reasons.append(f"{of_lists} of which a late append was missed")
-        return "; ".join(reasons)
+
+def unverified(status: OnlineStatus) -> str:
+    """What was not judged because of late arrivals; empty if everything was."""
+    late, reads = status.unverifiable, status.unverifiable_reads
+    reasons = []
+    if late:
+        came = "1 transaction came" if late == 1 else f"{late:,} transactions came"
+        reasons.append(f"{came} after what they must be held against was dropped")
+    if reads:
+        of_lists = "1 read of a list" if reads == 1 else f"{reads:,} reads of lists"
+        reasons.append(f"{of_lists} of which a late append was missed")
+    return "; ".join(reasons)
 
 
 def _judged(report: ClockReport) -> Judged:

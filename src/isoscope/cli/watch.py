@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
 from contextlib import contextmanager
-from threading import Event
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +12,9 @@ import click
 
 from isoscope.cli import terminal
 from isoscope.cli.online import check_settings, online_status
-from isoscope.cli.options import initial_option, profile_options
+from isoscope.cli.options import initial_option, profile_options, refuse_given
+from isoscope.cli.spark_watch import SparkWatch
+from isoscope.cli.stopping import stopping
 from isoscope.errors import UsageError
 from isoscope.live.engines import open_engines
 from isoscope.live.file_follower import follow
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from isoscope.history import History, Initial
     from isoscope.live.check_settings import CheckSettings
+    from isoscope.verdict import Report
 
 __all__ = ["command"]
 
@@ -49,6 +50,14 @@ _PICTURE = _SECOND // 4
 @click.option("--max-anomalies", default=10, show_default=True, type=click.IntRange(1, 2**31),
               help="Counterexamples of each anomaly in the report; all are counted.")  # fmt: skip
 @click.option("--to-the-end", is_flag=True, help="Stop at the end of the file.")
+@click.option("--engine", metavar="spark[=MASTER_URL]",
+              help="Watch a folder of such files, or kafka://HOST:PORT/TOPIC, on Apache Spark.")  # fmt: skip
+@click.option("--checkpoint", metavar="FOLDER",
+              help="Folder for state and violations of --engine spark; a restart goes on there.")  # fmt: skip
+@click.option("--clock-unit", default="ns", show_default=True, type=click.Choice(["ns", "us", "ms", "s"]),
+              help="Unit of the database's clock (--engine spark).")  # fmt: skip
+@click.option("--parts", default=8, show_default=True, type=click.IntRange(1, 4096),
+              help="Parts that keys, and sessions, are spread to (--engine spark).")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the final report as one JSON document.")
 def command(
     source: str,
@@ -61,6 +70,10 @@ def command(
     initial: Initial | None,
     max_anomalies: int,
     to_the_end: bool,
+    engine: str | None,
+    checkpoint: str | None,
+    clock_unit: str,
+    parts: int,
     as_json: bool,
 ) -> int:
     """Check a growing file of transactions, in the terminal.
@@ -69,6 +82,10 @@ def command(
     --profile, operations in Leopard's shape, with their clients' clocks. `-` is standard input. Each
     violation is printed when it is final. Ctrl-C, or the end of standard input, makes everything final and
     prints the report.
+
+    With --engine spark, FILE is a folder of such files, and --timeout and --keep are seconds of the
+    database's clock. Ctrl-C stops; the same command goes on from the checkpoint. --to-the-end makes
+    everything final.
 
     \b
     Exits 0 if all levels hold, 1 if one is violated, 3 if one is unknown, 2 on bad input. With --profile:
@@ -80,6 +97,7 @@ def command(
         tail -f history.jsonl | isoscope watch - --level clock-snapshot-isolation
         isoscope watch history.jsonl --to-the-end --json
         isoscope watch trace.leopard.jsonl --profile postgresql/serializable
+        isoscope watch traffic/ --engine spark=local[4] --checkpoint state/ --keep 60
     """
     settings = check_settings(
         names=names,
@@ -90,11 +108,27 @@ def command(
         max_anomalies=max_anomalies,
         initial=initial,
     )
+    if engine is not None:
+        spark = SparkWatch(
+            engine=engine,
+            source=source,
+            checkpoint=checkpoint,
+            clock_unit=clock_unit,
+            parts=parts,
+            settings=settings,
+            is_quiet=as_json,
+        )
+        return _finish(spark.run(to_the_end=to_the_end), as_json=as_json)
+    refuse_given(("checkpoint", "clock_unit", "parts"), "{options} is for --engine spark", "add it")
     watch = _Watch(settings, "<stdin>" if source == "-" else source, is_quiet=as_json)
     shape = "aion" if settings.profile is None else "leopard"
-    with _opened(source) as handle, _stopping() as stop:
+    with _opened(source) as handle, stopping() as stop:
         watch.run(follow(handle, watch.path, shape=shape, to_the_end=to_the_end, stop=stop))
-    report = watch.engines.report()
+    return _finish(watch.engines.report(), as_json=as_json)
+
+
+def _finish(report: Report, *, as_json: bool) -> int:
+    """Prints the report; the exit status."""
     if as_json:
         click.echo(render_json(report))
     else:
@@ -212,16 +246,3 @@ def _opened(source: str) -> Iterator[int]:
         yield handle
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """An event that Ctrl-C and SIGTERM set."""
-    stop = Event()
-    signals = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in signals}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

@@ -155,16 +155,17 @@ class Frames:
         counted = self.transactions.where(f.col(_TOUCHES))
         if "status" in self.columns:
             counted = counted.where(f.coalesce(f.col("status"), f.lit("committed")) == "committed")
+        counted = counted.where(f.col("start_physical").isNotNull() & f.col("commit_physical").isNotNull())
+        names = [name for name in RawNames._fields[:2] if name in self.columns]
         times = [
             f.struct(f.col(f"{end}_physical").alias("physical"), self._logical(end))
             for end in ("start", "commit")
         ]
-        counted = counted.where(f.col("start_physical").isNotNull() & f.col("commit_physical").isNotNull())
-        names = [name for name in RawNames._fields[:2] if name in self.columns]
-        who = f.struct(*(f.coalesce(f.col(name).cast("string"), f.lit("")) for name in names))
-        events = counted.select(HISTORY, who.alias("who"), f.explode(f.array(*times)).alias("time"))
-        shared = events.groupBy(HISTORY, "time").agg(f.min("who").alias("a"), f.max("who").alias("b"))
-        tied = shared.where(f.col("a") != f.col("b")).select(HISTORY)
+        events = counted.select(HISTORY, *names, f.explode(f.array(*times)).alias("time"))
+        # Every name on its own, and no structs: with those, Spark would sort all rows to group them.
+        same = [column for name in names for column in (f.min(name), f.max(name), f.count(name))]
+        grouped = events.groupBy(HISTORY, "time.physical", "time.logical").agg(f.count("*"), *same)
+        tied = grouped.where(reduce(lambda a, b: a | b, map(_differs, names))).select(HISTORY)
         return tied.sortWithinPartitions(HISTORY).mapInArrow(self.tasks.ties, RESULT)
 
     def _logical(self, end: str) -> Column:
@@ -309,6 +310,14 @@ class Frames:
         for row in reduce(lambda a, b: a.union(b), frames).collect():
             found.setdefault(row[0], []).append(pickle.loads(row[1]))
         return found
+
+
+def _differs(name: str) -> Column:
+    """Whether the rows of a group have several values of a column, or one and none."""
+    from pyspark.sql import functions as f  # noqa: PLC0415
+
+    is_everywhere = f.col(f"count({name})").isin(0, f.col("count(1)"))
+    return ~is_everywhere | f.coalesce(f.col(f"min({name})") != f.col(f"max({name})"), f.lit(False))  # noqa: FBT003
 
 
 def _plain(name: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import copyreg
 import pickle
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from isoscope._native import UNKNOWN, ParseError, Term, Unknown
+from isoscope._native import ParseError
+from isoscope.cluster import pickled_scalars  # noqa: F401 - for what it does
 from isoscope.cluster.key_part import judge_keys, judge_slice
 from isoscope.cluster.part_history import HISTORY, POSITION, Beginning, by_history, by_number, part_of
 from isoscope.cluster.problem import Problem
@@ -24,10 +24,6 @@ if TYPE_CHECKING:
     from isoscope.cluster.time_slices import TimeSlice
 
 __all__ = ["RESULT", "Tasks", "TiedTimestamps"]
-
-# Scalars of the native core travel by their texts.
-copyreg.pickle(Term, lambda term: (Term, (term.text,)))
-copyreg.pickle(Unknown, lambda _: (_unknown, ()))
 
 #: The schema of results.
 RESULT = "history int, payload binary"
@@ -139,10 +135,6 @@ class Tasks:
                 for batch in rows:
                     writer.write_batch(batch)
             yield _result(history, bytes(sink.getvalue()))
-
-
-def _unknown() -> Unknown:
-    return UNKNOWN
 
 
 def _result(history: int, content: Any) -> pa.RecordBatch:

@@ -9,7 +9,7 @@ from isoscope.reports import dumps
 from isoscope.reports.mechanisms import beta
 
 if TYPE_CHECKING:
-    from isoscope.checkers.online import ClockNews, ClockStability, OnlineStatus
+    from isoscope.checkers.online import ClockStability, LevelNews, OnlineStatus
     from isoscope.checkers.online_intervals import IntervalsStatus, MechanismNews
     from isoscope.levels import Level
     from isoscope.verdict import Mechanisms
@@ -24,7 +24,7 @@ class ClockEvent:
     """A violation of a level, or the retraction of one."""
 
     level: Level
-    news: ClockNews
+    news: LevelNews
 
     def fields(self) -> str:
         """The fields that only an event of a level has, as JSON."""
@@ -108,7 +108,7 @@ def mechanisms_status(so_far: IntervalsStatus, found: Mechanisms) -> dict[str, A
     }
 
 
-def _line(news: ClockNews | MechanismNews, case: str = "") -> str:
+def _line(news: LevelNews | MechanismNews, case: str = "") -> str:
     """A violation in a few words."""
     where = "" if news.key is None else f", key {news.key!r}"
     against = "" if news.other is None else f", against {news.other!r}"
