@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.verify.explanation import Explanation, external_reads, takes_part
 from isoscope.verify.guarantees import versions_of
 from isoscope.verify.history import APPEND, DELETE, UNKNOWN, WRITE
+from isoscope.verify.predicates import fits
 from isoscope.verify.reads import INITIAL
 from isoscope.verify.state import shows_last
 
@@ -136,11 +137,11 @@ def _reads_from(
 ) -> bool:
     for _, key, value in external_reads(t, []):
         if key in state:
-            fits = state[key] == value or (not believes_lists and shows_last(state[key], value))
+            is_shown = fits(state[key], value) or (not believes_lists and shows_last(state[key], value))
         else:
             current = explanation.initial(key)
-            fits = current is UNKNOWN or current == value or explanation.possible_initial(key, value)
-        if not fits:
+            is_shown = current is UNKNOWN or fits(current, value) or explanation.possible_initial(key, value)
+        if not is_shown:
             return False
     return True
 

@@ -118,9 +118,7 @@ class _Writer:
         found = self._searched(verdict, self.prover)
         if found is None or not self._is_accepted(found, self.prover):
             self.witnesses = known
-            unjudged = self.names.unjudged
-            is_range = unjudged == "range-read"
-            raise UncertifiedError(f"the verifier does not judge a {unjudged}" if is_range else reason)
+            raise UncertifiedError(reason)
         return found
 
     def _is_accepted(self, lines: list[dict[str, Any]], prover: Prover) -> bool:

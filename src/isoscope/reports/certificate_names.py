@@ -29,14 +29,12 @@ class Names:
     """The names of one history, and what it holds that certificates do not speak of.
 
     `id_of` gives the id of a transaction by the label that proofs have, None if two transactions share it.
-    `unjudged` is a kind of operation that the verifier does not judge, or a delete. `sources` are those that
-    say something of the order of versions: lists, log, declared, timestamps. `is_contradictory`: they
+    `sources` are those that say something of the order of versions: lists, log, declared, timestamps. `is_contradictory`: they
     contradict each other. `repeats`: some value was written more than once. `has_open_ends`: a transaction is
     indeterminate. `has_open_initial`: some initial value is unknown.
     """
 
     id_of: Callable[[str], object]
-    unjudged: str = ""
     sources: frozenset[str] = frozenset()
     is_contradictory: bool = False
     repeats: bool = False
@@ -72,13 +70,14 @@ class Names:
 
     def witness(self, witness: Witness) -> list[Any]:
         """An operation of a counterexample."""
-        return [self.labelled(witness.transaction), witness.index]
+        if witness.item < 0:
+            raise UncertifiedError("the history has range reads of too many keys")
+        return [self.labelled(witness.transaction), witness.item]
 
     def refuse_holds(self, level: str, *, is_replayed: bool) -> None:
         """Raise `UncertifiedError` if the format has no proof that such a level holds in such a history."""
         is_open = self.repeats and self.has_open_ends
         reasons = {
-            f"the history is large, and has a {self.unjudged}": bool(self.unjudged),
             OPEN: is_open and (level == "cut-isolation" or bool(self.sources)),
         }
         if level != "cut-isolation":
@@ -93,7 +92,6 @@ class Names:
 
     def refuse_violated(self, level: str) -> None:
         """Raise `UncertifiedError` if the verifier may not judge the proof, or each source needs its own."""
-        _refuse({f"the history is large, and has a {self.unjudged}": bool(self.unjudged)})
         if level == "cut-isolation":
             return
         is_open = self.repeats or self.has_open_ends
