@@ -78,14 +78,12 @@ class Names:
         """Raise `UncertifiedError` if the format has no proof that such a level holds in such a history."""
         is_open = self.repeats and self.has_open_ends
         reasons = {
-            OPEN: is_open and (level == "cut-isolation" or bool(self.sources)),
         }
         if level != "cut-isolation":
             reasons |= {
                 "values of a log or a declared order repeat": self.repeats and self._has("log", "declared"),
                 "ends of transactions are unknown, beside a log": self.has_open_ends and self._has("log"),
                 REPEATED_ELEMENTS: self.repeats and self._has("lists") and not is_replayed,
-                OPEN_INITIAL: self.has_open_initial and (self.repeats or self.has_open_ends),
                 CONTRADICTORY: self.is_contradictory and (is_replayed or self.repeats or self.has_open_ends),
             }
         _refuse(reasons)
