@@ -193,13 +193,15 @@ class _Clock:
                 if key in self.unjudged or (mine and value[-len(mine) :] != mine):
                     continue
                 seen = value[: len(value) - len(mine)] if mine else value
-                if seen != self._current(key):
+                if seen != self._current(key, seen):
                     yield f"operation {place} of {t} is a stale read of key {key}"
 
-    def _current(self, key: Any) -> Any:
+    def _current(self, key: Any, seen: Any) -> Any:
         if key in self.values:
             return self.values[key]
         initial = self.explanation.initial(key)
+        if initial is UNKNOWN and seen is None and key in self.explanation.history.may_be_absent:
+            return None
         return NOTHING if initial is UNKNOWN else initial
 
 

@@ -179,6 +179,8 @@ class Supposition:
             return one is None and two is not None
         if self._orders.get((key, one, two)) or self.known.before(key, one, two):
             return True
+        if self.known.is_first(key, one) or self.known.is_first(key, two):
+            return self.known.is_first(key, one)
         if one[0] == two[0]:
             return one[1] < two[1] and not self.known.before(key, two, one)
         return self._inferred(one[0], two[0])
