@@ -1,10 +1,10 @@
-"""Range reads: the verifier's single reads of them, against the definition stated once more, by brute force."""
+"""Range reads in the verifier, against the definition stated once more by brute force."""
 
 from __future__ import annotations
 
 import random
 from itertools import permutations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,7 +13,10 @@ from isoscope.verify.predicates import Unmatched, is_known
 from isoscope.verify.ranges import RangeRead, replace_ranges
 from tests.verify.small import accepts
 
-PREDICATES = {
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PREDICATES: dict[str | None, Callable[[Any], bool]] = {
     None: lambda _: True,
     ":true": lambda _: True,
     "[:= 2]": lambda value: value == 2,
@@ -75,7 +78,9 @@ def explains(operations: list[list[tuple[str, Any, Any]]], order: tuple[int, ...
             if any(state.get(row) != found for row, found in shown.items()):
                 return False
             for row, found in state.items():
-                is_asked = (value.low is None or value.low <= row) and (value.high is None or row <= value.high)
+                is_asked = (value.low is None or value.low <= row) and (
+                    value.high is None or row <= value.high
+                )
                 if is_asked and row not in shown and found is not None and PREDICATES[value.predicate](found):
                     return False
     return True
@@ -216,6 +221,8 @@ def test_what_a_predicate_leaves_out(predicate: str, value: Any, is_left_out: bo
     assert Unmatched(predicate).allows(value) is is_left_out
 
 
-@pytest.mark.parametrize("predicate", ["", "x", "[]", "[:in]", "[:mod 0 1]", "[:= a]", "[:in :a]", "{:= 1}", "[:= 1 2]"])
+@pytest.mark.parametrize(
+    "predicate", ["", "x", "[]", "[:in]", "[:mod 0 1]", "[:= a]", "[:in :a]", "{:= 1}", "[:= 1 2]"]
+)
 def test_other_forms_are_not_known(predicate: str) -> None:
     assert not is_known(predicate)

@@ -14,7 +14,7 @@ import click
 from isoscope.errors import UsageError
 from isoscope.evidence import EvidenceKind
 from isoscope.formats.source import output
-from isoscope.history import UNKNOWN, label
+from isoscope.history import label
 from isoscope.prove import MOST_TRANSACTIONS, Prover
 from isoscope.reports.certificate import certificate
 from isoscope.reports.certificate_levels import CERTIFIED
@@ -144,7 +144,6 @@ def _names(history: History, report: Report) -> Names:
         sources=sources,
         is_contradictory=_is_contradictory(report, sources),
         repeats=_repeats(history),
-        has_open_initial=UNKNOWN in (history.initial.value, *history.initial.of_key.values()),
         has_open_ends=bool(report.history["indeterminate"]),
     )
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["CONTRADICTORY", "REPEATED_ELEMENTS", "Names", "UncertifiedError"]
 
 REPEATED_ELEMENTS = "elements of lists repeat"
-OPEN_INITIAL = "initial values are unknown, and values repeat or ends of transactions are unknown"
 OPEN = "values repeat, or ends of transactions are unknown"
 CONTRADICTORY = "sources of the version order contradict each other, or may"
 
@@ -29,9 +28,9 @@ class Names:
     """The names of one history, and what it holds that certificates do not speak of.
 
     `id_of` gives the id of a transaction by the label that proofs have, None if two transactions share it.
-    `sources` are those that say something of the order of versions: lists, log, declared, timestamps. `is_contradictory`: they
-    contradict each other. `repeats`: some value was written more than once. `has_open_ends`: a transaction is
-    indeterminate. `has_open_initial`: some initial value is unknown.
+    `sources` are those that say something of the order of versions: lists, log, declared, timestamps.
+    `is_contradictory`: they contradict each other. `repeats`: some value was written more than once.
+    `has_open_ends`: a transaction is indeterminate.
     """
 
     id_of: Callable[[str], object]
@@ -39,7 +38,6 @@ class Names:
     is_contradictory: bool = False
     repeats: bool = False
     has_open_ends: bool = False
-    has_open_initial: bool = False
 
     @property
     def has_recorded_orders(self) -> bool:
@@ -77,8 +75,7 @@ class Names:
     def refuse_holds(self, level: str, *, is_replayed: bool) -> None:
         """Raise `UncertifiedError` if the format has no proof that such a level holds in such a history."""
         is_open = self.repeats and self.has_open_ends
-        reasons = {
-        }
+        reasons = {OPEN: is_open and (level == "cut-isolation" or bool(self.sources))}
         if level != "cut-isolation":
             reasons |= {
                 "values of a log or a declared order repeat": self.repeats and self._has("log", "declared"),

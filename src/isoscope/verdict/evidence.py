@@ -26,8 +26,8 @@ class Witness:
 
     `index` is its place among the operations of its transaction, `interval` when its client sent it and had
     the answer: its own, else that of its transaction, None if neither is known. `sql` is the statement of a
-    recorded program. `asked` is what a range read asked for; with a key, it did not show that key. `item` is the
-    place if range reads are replaced by reads of single keys, -1 if that was not done.
+    recorded program. `asked` is what a range read asked for; with a key, it did not show that key. `item` is
+    the place if reads of single keys replace range reads, -1 if that was not done.
     """
 
     transaction: str

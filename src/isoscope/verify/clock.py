@@ -84,7 +84,10 @@ def _seen_of_others(t: Transaction, initial: Initial) -> Iterator[tuple[Any, Any
         elif kind == READ and isinstance(value, list):
             yield from ((key, element) for element in value if element not in own.get(key, []))
         elif (
-            kind == READ and key not in own and type(value) is not Unmatched and value not in (UNKNOWN, initial.of(key))
+            kind == READ
+            and key not in own
+            and type(value) is not Unmatched
+            and value not in (UNKNOWN, initial.of(key))
         ):
             yield key, value
 

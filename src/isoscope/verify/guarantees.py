@@ -174,5 +174,6 @@ def _writes_of(explanation: Explanation, key: Any, values: list[Any]) -> list[Ve
         for number in sorted(numbers)
         if explanation.counting[number]
         for written, version in versions_of(transactions[number])
-        if written == key and any(fits(transactions[number].operations[version[1]][2], value) for value in values)
+        if written == key
+        and any(fits(transactions[number].operations[version[1]][2], value) for value in values)
     ]

@@ -20,7 +20,9 @@ def refuse_ranges(explanation: Explanation) -> None:
     history = explanation.history
     counting = (t for t in history.transactions if history.has_ranges and explanation.counting[t.number])
     if any(kind == RANGE for t in counting for kind, _, _ in t.operations):
-        raise RejectedError("the history has range reads of which the bounds, or the predicate, cannot be judged")
+        raise RejectedError(
+            "the history has range reads of which the bounds, or the predicate, cannot be judged"
+        )
 
 
 def refuse_unjudged(explanation: Explanation) -> None:

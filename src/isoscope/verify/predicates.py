@@ -47,9 +47,11 @@ def _condition(predicate: str) -> Callable[[Any], bool] | None:
         return None
     if form == _TRUE:
         return lambda _: True
-    if not isinstance(form, Form) or form.text[:1] not in ("[", "(") or len(form) < 2:
-        return None
-    name, *operands = form
+    is_vector = isinstance(form, Form) and form.text[:1] in ("[", "(") and len(form) > 1
+    return _comparison(*form) if is_vector else None
+
+
+def _comparison(name: Any, *operands: Any) -> Callable[[Any], bool] | None:
     numbers = all(type(each) is int for each in operands)
     if name == _EQUALS and numbers and len(operands) == 1:
         return lambda value: bool(value == operands[0])

@@ -1,7 +1,7 @@
 """Range reads as reads of single keys: of every key of the table between the bounds, absent ones included.
 
-Semantics: "Range reads", "Predicates", "Phantoms". In a certificate, too, a range read stands for these reads, one
-after the other. Cost: a sort of the keys, and the reads that come of it.
+Semantics: "Range reads", "Predicates", "Phantoms". In a certificate, too, a range read stands for these
+reads, one after the other. Cost: a sort of the keys, and the reads that come of it.
 """
 
 from __future__ import annotations

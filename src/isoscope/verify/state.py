@@ -26,8 +26,8 @@ class State:
     """The value of each key; an initial value that may be any of several is the first one that is read.
 
     `believes_lists`: lists say in which order their elements were appended. If another source is heard alone,
-    a list shows the version of its last element, and that the others were there. Without `phantoms` a read may
-    miss later versions of what a range read does not show: the key need only have been so at some time.
+    a list shows the version of its last element, and that the others were there. Without `phantoms` a read
+    may miss later versions of what a range read does not show: the key need only have been so at some time.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class State:
             current = values.get(key, NOTHING)
             if current is NOTHING:
                 current = self._initial(key, value)
-            if current != value and not self._is_shown(key, value, current, place in t.left_out):
+            if current != value and not self._is_shown(key, value, current, is_left_out=place in t.left_out):
                 raise RejectedError(
                     f"{t} reads {show(value)} in operation {place}, where the replay has {show(current)}"
                 )
 
-    def _is_shown(self, key: Any, value: Any, current: Any, is_left_out: bool) -> bool:
+    def _is_shown(self, key: Any, value: Any, current: Any, *, is_left_out: bool) -> bool:
         """Whether a read shows the state, though the two are not equal."""
         if type(value) is Unmatched and current is not NOTHING and value.allows(current):
             return True
