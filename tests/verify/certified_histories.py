@@ -2,10 +2,10 @@
 
 Certified random histories.
 
-Each seed gives one history: registers and lists, with and without repeated values, unknown ends, timestamps,
-real time, logs and declared orders, range reads, predicates and deletes. All levels are checked, by all
-methods together or by one alone, and the certificate is verified. It counts the decided levels that are verified, that have no certificate, and that
-the verifier rejects, which must be none.
+Each seed gives one history: registers and lists, with and without repeated values, unknown ends,
+timestamps, real time, logs and declared orders, range reads, predicates and deletes. All levels are
+checked, by all methods together or by one alone, and the certificate is verified. It counts the decided
+levels that are verified, that have no certificate, and that the verifier rejects, which must be none.
 
 A long run is made in parts: `--into FILE` adds the counts of the seeds to a file every hundred histories, and
 `--sum FILE --record` writes the page of all that it holds, each seed once.
