@@ -74,7 +74,8 @@ def _are_shown(writes: Writes, effects: set[int]) -> bool:
     "Indeterminate transactions": one that nothing shows is left out.
     """
     log = writes.history.recorded.get("log", {})
-    shown = {n for key, values in log.items() for value in values for n in writes.of(key, value)} & effects
+    logged = (_authors(writes, key, value) for key, values in log.items() for value in values)
+    shown = {*chain.from_iterable(logged)} & effects
     waiting = [t for t in writes.history.transactions if t.status == COMMITTED or t.number in shown]
     while waiting:
         t = waiting.pop()
