@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from isoscope import checkers, formats
+from isoscope.prove import Prover
+from isoscope.verdict import Outcome
+from isoscope.verify.files import read_history
 from isoscope.verify.history import UNKNOWN, History, Initial, Term, Transaction
+from isoscope.verify.levels import LEVELS
 from isoscope.verify.predicates import Unmatched, is_known
 from isoscope.verify.ranges import RangeRead, replace_ranges
+from tests.verify.certified_histories import FAMILIES
 from tests.verify.small import accepts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 PREDICATES: dict[str | None, Callable[[Any], bool]] = {
     None: lambda _: True,
@@ -226,3 +233,21 @@ def test_what_a_predicate_leaves_out(predicate: str, value: Any, is_left_out: bo
 )
 def test_other_forms_are_not_known(predicate: str) -> None:
     assert not is_known(predicate)
+
+
+@pytest.mark.parametrize("family", ["serial runs of range reads", "range reads, changed"])
+def test_no_proof_is_found_of_the_opposite_of_a_verdict(family: str, tmp_path: Path) -> None:
+    path, tried = tmp_path / "history.parquet", 0
+    for seed in range(6):
+        formats.save(FAMILIES[family](seed), path)
+        prover = Prover(read_history(path))
+        for verdict in checkers.check(formats.load(path)):
+            level = str(verdict.level)
+            if level not in LEVELS or LEVELS[level].kind.startswith("clock-"):
+                continue
+            if verdict.outcome is Outcome.HOLDS:
+                assert prover.violated(level) is None, (seed, level)
+            elif verdict.outcome is Outcome.VIOLATED:
+                assert prover.holds(level, []) is None, (seed, level)
+            tried += verdict.outcome is not Outcome.UNKNOWN
+    assert tried > 100
