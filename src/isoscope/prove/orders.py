@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["all_orders"]
 
 _MOST = 2000
+_MOST_VERSIONS = 6
 _Version = tuple[int, int]
 
 
@@ -91,7 +92,7 @@ def _version_orders(counting: list[Transaction], named: Named) -> Iterator[list[
     for t in counting:
         for key, version in versions_of(t):
             of_key.setdefault(key, []).append(version)
-    every = [[*permutations(versions)] for versions in of_key.values() if len(versions) < 6]
+    every = [[*permutations(versions)] for versions in of_key.values() if len(versions) <= _MOST_VERSIONS]
     if len(every) == len(of_key):
         for orders in islice(product(*every), _MOST):
             yield [[*map(named.operation, order)] for order in orders]
