@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from isoscope.cli import certificate_file
 from tests.cli.running import run
 from tests.test_cases import CASES
 
@@ -57,14 +56,6 @@ def write_deletes(transactions: int) -> str:
     line = "{{:type :ok, :process 0, :value [[:w :x {}] [:delete :x nil]]}}\n"
     Path("deleted.edn").write_text("".join(map(line.format, range(transactions))))
     return "deleted.edn"
-
-
-def test_levels_that_are_left_out_are_counted_on_standard_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certificate_file, "MOST_TO_TRY", 12)
-    said = run("check", write_deletes(13), "--level", "pl-1", "--certificate", "proofs.jsonl").err
-    assert said == (
-        "note: proofs.jsonl leaves out 1 of 1 decided levels (1: the history is large, and has a delete)\n"
-    )
 
 
 def test_a_level_that_holds_beside_deletes_is_certified_in_a_larger_history() -> None:

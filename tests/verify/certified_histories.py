@@ -2,10 +2,10 @@
 
 Certified random histories.
 
-Each seed gives one history: registers and lists, with and without repeated values, unknown ends, timestamps,
-real time, logs and declared orders. All levels are checked, by all methods together or by one alone, and the
-certificate is verified. It counts the decided levels that are verified, that have no certificate, and that
-the verifier rejects, which must be none.
+Each seed gives one history: registers and lists, with and without repeated values, unknown ends,
+timestamps, real time, logs and declared orders, range reads, predicates and deletes. All levels are
+checked, by all methods together or by one alone, and the certificate is verified. It counts the decided
+levels that are verified, that have no certificate, and that the verifier rejects, which must be none.
 
 `python -m benchmarks certificates` runs it as well. A long run is made in parts: `--into FILE` adds the
 counts of the seeds to a file every hundred histories, and `--sum FILE --record` records all that it holds,
@@ -30,6 +30,7 @@ from isoscope import checkers, formats
 from isoscope.cli.certificate_file import proofs
 from isoscope.verdict import Method, Outcome
 from isoscope.verify.verification import verify
+from tests import range_histories_spec
 from tests.reference.choice_histories import random_choice_history
 from tests.reference.clock_histories import random_clock_history
 from tests.reference.histories import random_history
@@ -51,6 +52,8 @@ FAMILIES: dict[str, Callable[[int], History]] = {
     "unique values with evidence": lambda seed: random_history(random.Random(seed), unique=True, judged=True),
     "anything": lambda seed: random_history(random.Random(seed), judged=True),
     "clocks": lambda seed: random_clock_history(random.Random(seed)),
+    "serial runs of range reads": lambda seed: range_histories_spec.serial(random.Random(seed)),
+    "range reads, changed": lambda seed: range_histories_spec.disturbed(random.Random(seed)),
 }
 #: By which method the levels are decided; None: by all together. Seeds of a family take turns.
 METHODS = (None, Method.VALUES, None, Method.VERSION_ORDER, None, Method.TIMESTAMPS)

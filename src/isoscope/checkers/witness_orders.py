@@ -10,12 +10,20 @@ from isoscope.checkers import values
 from isoscope.checkers.explained_values import explanations
 from isoscope.checkers.recorded_order import WEAK
 from isoscope.levels import Level, implied
-from isoscope.verdict import OperationPlace, Outcome, ShownWrites, VersionsOfKeys, WitnessForm, WitnessOrder
+from isoscope.verdict import (
+    OperationPlace,
+    Outcome,
+    ShownWrites,
+    VersionsOfKeys,
+    WitnessForm,
+    WitnessOrder,
+    WritersOfReads,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from isoscope._native import OrderWitness
+    from isoscope._native import OrderWitness, WitnessRead
     from isoscope.checkers.method_judgement import Judged
     from isoscope.history import History
     from isoscope.verdict import Verdict
@@ -92,16 +100,25 @@ class _Witnesses:
             order=self._names(witness.order),
             versions=self._all_versions(witness) if form is WitnessForm.VERSIONS else (),
             took_effect=self._names(witness.took_effect),
-            reads=tuple(
-                ShownWrites(
-                    read=self._place(shown.read),
-                    writes=tuple(None if write is None else self._place(write) for write in shown.writes),
-                    is_list=shown.is_list,
-                )
-                for shown in witness.reads
-            ),
+            reads=self._all_reads(witness.reads),
             source=witness.source,
         )
+
+    def _all_reads(self, reads: Sequence[WitnessRead]) -> WritersOfReads:
+        return WritersOfReads(len(reads), lambda: self._reads(reads), lambda: self._packed_reads(reads))
+
+    def _reads(self, reads: Sequence[WitnessRead]) -> Iterator[ShownWrites]:
+        for shown in reads:
+            writes = tuple(None if write is None else self._place(write) for write in shown.writes)
+            yield ShownWrites(read=self._place(shown.read), writes=writes, is_list=shown.is_list)
+
+    def _packed_reads(self, reads: Sequence[WitnessRead]) -> str | None:
+        _, names = self._operations
+        if not names or any(shown.is_list for shown in reads):
+            return None
+        of_writes = (("null" if write is None else names[write] for write in one.writes) for one in reads)
+        written = (f"[{names[one.read]}, {write}]" for one, [write] in zip(reads, of_writes, strict=True))
+        return f"[{', '.join(written)}]"
 
     def _all_versions(self, witness: OrderWitness) -> VersionsOfKeys:
         return VersionsOfKeys(lambda: self._versions(witness), lambda: self._packed(witness))

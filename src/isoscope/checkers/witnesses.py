@@ -77,7 +77,16 @@ def witness_at(history: Recorded, transaction: Transaction, place: int) -> Witne
         interval=operation.interval or transaction.interval,
         sql=history.source.sql(operation.line),
         asked=None if is_shown else _asked(recorded),
+        item=_item(history, transaction, place),
     )
+
+
+def _item(history: Recorded, transaction: Transaction, place: int) -> int:
+    """The place of an operation among reads of single keys, -1 if range reads before it are none."""
+    if isinstance(history, ItemisedHistory):
+        return place
+    before = (operation.kind for operation in transaction.operations[:place])
+    return -1 if OperationKind.RANGE_READ in before else place
 
 
 def _asked(operation: Operation) -> AskedRange | None:

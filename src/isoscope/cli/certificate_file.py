@@ -14,8 +14,8 @@ import click
 from isoscope.errors import UsageError
 from isoscope.evidence import EvidenceKind
 from isoscope.formats.source import output
-from isoscope.history import UNKNOWN, label
-from isoscope.prove import MOST_TO_TRY, MOST_TRANSACTIONS, Prover
+from isoscope.history import label
+from isoscope.prove import MOST_TRANSACTIONS, Prover
 from isoscope.reports.certificate import certificate
 from isoscope.reports.certificate_levels import CERTIFIED
 from isoscope.reports.certificate_names import Names
@@ -94,7 +94,7 @@ def proofs(
 
 
 def _prover(history: History, initial: Mapping[str, object] | None, path: str | Path | None) -> Prover | None:
-    if path is None or len(history) > _most(history):
+    if path is None or is_large(history):
         return None
     try:
         read = read_history(Path(path))
@@ -103,14 +103,6 @@ def _prover(history: History, initial: Mapping[str, object] | None, path: str | 
     except BadInputError:
         return None
     return Prover(read)
-
-
-def _most(history: History) -> int:
-    """How many transactions there may be for the verifier to try the proofs at once.
-
-    What a read of a key that is deleted at times shows is open, and the checkers choose by themselves.
-    """
-    return MOST_TO_TRY if history.columns.kind_counts().get("delete") else MOST_TRANSACTIONS
 
 
 def _refuse(target: str, histories: Sequence[str]) -> None:
@@ -146,14 +138,12 @@ def _refuse_format(history: History, report: Report) -> None:
 
 
 def _names(history: History, report: Report) -> Names:
-    counts, sources = history.columns.kind_counts(), frozenset(_sources(history))
+    sources = frozenset(_sources(history))
     return Names(
         id_of=_Labels(history).id_of,
-        unjudged=next((kind for kind in ("delete", "range-read") if counts.get(kind)), ""),
         sources=sources,
         is_contradictory=_is_contradictory(report, sources),
         repeats=_repeats(history),
-        has_open_initial=UNKNOWN in (history.initial.value, *history.initial.of_key.values()),
         has_open_ends=bool(report.history["indeterminate"]),
     )
 

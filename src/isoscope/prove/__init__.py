@@ -4,6 +4,6 @@ What it finds is only a candidate: it asks the verifier about each, and the veri
 the certificate is read.
 """
 
-from isoscope.prove.certificates import MOST_TO_TRY, MOST_TRANSACTIONS, Prover
+from isoscope.prove.certificates import MOST_TRANSACTIONS, Prover
 
-__all__ = ["MOST_TO_TRY", "MOST_TRANSACTIONS", "Prover"]
+__all__ = ["MOST_TRANSACTIONS", "Prover"]

@@ -24,13 +24,11 @@ if TYPE_CHECKING:
     from isoscope.verify.history import History
     from isoscope.verify.levels import Level
 
-__all__ = ["MOST_TO_TRY", "MOST_TRANSACTIONS", "Prover"]
+__all__ = ["MOST_TRANSACTIONS", "Prover"]
 
 _Line: TypeAlias = dict[str, Any]
-#: In larger histories nothing is searched for.
+#: In larger histories nothing is searched for, and the proofs of the checkers are not tried.
 MOST_TRANSACTIONS, MOST_OPERATIONS = 12, 80
-#: In still larger ones the proofs of the checkers are not tried either.
-MOST_TO_TRY = 10_000
 MOST_TO_PERMUTE = 6
 _BUDGET = 3000
 _HEADER = {"isoscope_certificate": 1}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.verify.explanation import Explanation, external_reads, takes_part
 from isoscope.verify.guarantees import versions_of
 from isoscope.verify.history import APPEND, DELETE, UNKNOWN, WRITE
+from isoscope.verify.predicates import fits
 from isoscope.verify.reads import INITIAL
 from isoscope.verify.state import shows_last
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["all_orders"]
 
 _MOST = 2000
+_MOST_VERSIONS = 6
 _Version = tuple[int, int]
 
 
@@ -90,7 +92,7 @@ def _version_orders(counting: list[Transaction], named: Named) -> Iterator[list[
     for t in counting:
         for key, version in versions_of(t):
             of_key.setdefault(key, []).append(version)
-    every = [[*permutations(versions)] for versions in of_key.values() if len(versions) < 6]
+    every = [[*permutations(versions)] for versions in of_key.values() if len(versions) <= _MOST_VERSIONS]
     if len(every) == len(of_key):
         for orders in islice(product(*every), _MOST):
             yield [[*map(named.operation, order)] for order in orders]
@@ -136,11 +138,11 @@ def _reads_from(
 ) -> bool:
     for _, key, value in external_reads(t, []):
         if key in state:
-            fits = state[key] == value or (not believes_lists and shows_last(state[key], value))
+            is_shown = fits(state[key], value) or (not believes_lists and shows_last(state[key], value))
         else:
             current = explanation.initial(key)
-            fits = current is UNKNOWN or current == value or explanation.possible_initial(key, value)
-        if not fits:
+            is_shown = current is UNKNOWN or fits(current, value) or explanation.possible_initial(key, value)
+        if not is_shown:
             return False
     return True
 

@@ -162,7 +162,8 @@ class Steps:
                 if source != INITIAL and self.supposition.counts(source):
                     yield Edge(source, number, "wr", entered=place)
             is_certain, version = self.shown(number, place)
-            if is_certain:
+            left_out = self.supposition.transactions[number].left_out
+            if is_certain and (self.level.phantoms or place not in left_out):
                 for other, chain in self.after(key, version).items():
                     if other[0] != number:
                         yield Edge(number, other[0], "rw", place, other[1], key, chain)

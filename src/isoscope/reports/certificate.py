@@ -11,7 +11,7 @@ from isoscope.reports.certificate_levels import CERTIFIED, REPLAYED
 from isoscope.reports.certificate_names import Names, UncertifiedError
 from isoscope.reports.certificate_proof import proof_of
 from isoscope.reports.json import dumps
-from isoscope.verdict import Outcome, VersionsOfKeys, WitnessForm
+from isoscope.verdict import Outcome, VersionsOfKeys, WitnessForm, WritersOfReads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -67,9 +67,10 @@ def certificate(
 class _Content:
     """A witness without its name, and its text, which is made once: an order can be long."""
 
-    def __init__(self, fields: dict[str, Any], versions: str = "") -> None:
+    def __init__(self, fields: dict[str, Any], versions: str = "", writers: str = "") -> None:
         self.fields = fields
-        parts = [f'"versions": {versions}'] if versions else []
+        packed = {"versions": versions, "writers": writers}
+        parts = [f'"{name}": {text}' for name, text in packed.items() if text]
         self.text = f"{{{', '.join([*parts, *([dumps(fields)[1:-1]] if fields else [])])}}}"
 
 
@@ -118,9 +119,7 @@ class _Writer:
         found = self._searched(verdict, self.prover)
         if found is None or not self._is_accepted(found, self.prover):
             self.witnesses = known
-            unjudged = self.names.unjudged
-            is_range = unjudged == "range-read"
-            raise UncertifiedError(f"the verifier does not judge a {unjudged}" if is_range else reason)
+            raise UncertifiedError(reason)
         return found
 
     def _is_accepted(self, lines: list[dict[str, Any]], prover: Prover) -> bool:
@@ -142,7 +141,7 @@ class _Writer:
             line = prover.violated(level)
             return None if line is None else [line]
         orders = sorted(self.report.witnesses, key=lambda witness: str(witness.level) != level)
-        contents = [self._content(witness, is_replayed=False, is_whole=False) for witness in orders]
+        contents = [self._content(witness, has_writers=True, is_whole=False) for witness in orders]
         found = prover.holds(level, contents)
         if found is None:
             return None
@@ -196,9 +195,9 @@ class _Writer:
         return self.contents[name]
 
     def _made(self, witness: WitnessOrder, *, is_replayed: bool) -> _Content:
-        packed = self._packed(witness)
-        fields = self._content(witness, is_replayed=is_replayed, has_versions=not packed)
-        return _Content(fields, packed)
+        versions, writers = self._packed(witness), "" if is_replayed else self._packed_writers(witness)
+        fields = self._content(witness, has_writers=not (is_replayed or writers), has_versions=not versions)
+        return _Content(fields, versions, writers)
 
     def _packed(self, witness: WitnessOrder) -> str:
         """The versions of a witness as text, without an object for each; empty if they have none."""
@@ -208,6 +207,12 @@ class _Writer:
         if is_torn:
             _refuse_torn(witness)
         return text
+
+    def _packed_writers(self, witness: WitnessOrder) -> str:
+        """The writers of reads of a witness as text, in the same way."""
+        if self.prover is not None or not isinstance(witness.reads, WritersOfReads) or not witness.reads:
+            return ""
+        return witness.reads.packed() or ""
 
     def _with_witnesses(
         self, line: dict[str, Any], found: Sequence[tuple[_Content, str]]
@@ -250,7 +255,7 @@ class _Writer:
         raise UncertifiedError("no order was found that shows why the level holds")
 
     def _content(
-        self, witness: WitnessOrder, *, is_replayed: bool, is_whole: bool = True, has_versions: bool = True
+        self, witness: WitnessOrder, *, has_writers: bool, is_whole: bool = True, has_versions: bool = True
     ) -> dict[str, Any]:
         """A witness without its name; if it need not be whole, without what the format has no words for."""
         names = self.names
@@ -261,7 +266,7 @@ class _Writer:
             content["versions"] = [*self._versions(witness, is_whole=is_whole)]
         if self.report.history["indeterminate"]:
             content["took_effect"] = names.transactions(witness.took_effect)
-        if witness.reads and not is_replayed:
+        if witness.reads and has_writers:
             content["writers"] = [*self._writers(witness, is_whole=is_whole)]
         return content
 

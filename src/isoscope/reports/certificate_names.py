@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["CONTRADICTORY", "REPEATED_ELEMENTS", "Names", "UncertifiedError"]
 
 REPEATED_ELEMENTS = "elements of lists repeat"
-OPEN_INITIAL = "initial values are unknown, and values repeat or ends of transactions are unknown"
 OPEN = "values repeat, or ends of transactions are unknown"
 CONTRADICTORY = "sources of the version order contradict each other, or may"
 
@@ -29,19 +28,16 @@ class Names:
     """The names of one history, and what it holds that certificates do not speak of.
 
     `id_of` gives the id of a transaction by the label that proofs have, None if two transactions share it.
-    `unjudged` is a kind of operation that the verifier does not judge, or a delete. `sources` are those that
-    say something of the order of versions: lists, log, declared, timestamps. `is_contradictory`: they
-    contradict each other. `repeats`: some value was written more than once. `has_open_ends`: a transaction is
-    indeterminate. `has_open_initial`: some initial value is unknown.
+    `sources` are those that say something of the order of versions: lists, log, declared, timestamps.
+    `is_contradictory`: they contradict each other. `repeats`: some value was written more than once.
+    `has_open_ends`: a transaction is indeterminate.
     """
 
     id_of: Callable[[str], object]
-    unjudged: str = ""
     sources: frozenset[str] = frozenset()
     is_contradictory: bool = False
     repeats: bool = False
     has_open_ends: bool = False
-    has_open_initial: bool = False
 
     @property
     def has_recorded_orders(self) -> bool:
@@ -72,28 +68,25 @@ class Names:
 
     def witness(self, witness: Witness) -> list[Any]:
         """An operation of a counterexample."""
-        return [self.labelled(witness.transaction), witness.index]
+        if witness.item < 0:
+            raise UncertifiedError("the history has range reads of too many keys")
+        return [self.labelled(witness.transaction), witness.item]
 
     def refuse_holds(self, level: str, *, is_replayed: bool) -> None:
         """Raise `UncertifiedError` if the format has no proof that such a level holds in such a history."""
         is_open = self.repeats and self.has_open_ends
-        reasons = {
-            f"the history is large, and has a {self.unjudged}": bool(self.unjudged),
-            OPEN: is_open and (level == "cut-isolation" or bool(self.sources)),
-        }
+        reasons = {OPEN: is_open and (level == "cut-isolation" or bool(self.sources))}
         if level != "cut-isolation":
             reasons |= {
                 "values of a log or a declared order repeat": self.repeats and self._has("log", "declared"),
                 "ends of transactions are unknown, beside a log": self.has_open_ends and self._has("log"),
                 REPEATED_ELEMENTS: self.repeats and self._has("lists") and not is_replayed,
-                OPEN_INITIAL: self.has_open_initial and (self.repeats or self.has_open_ends),
                 CONTRADICTORY: self.is_contradictory and (is_replayed or self.repeats or self.has_open_ends),
             }
         _refuse(reasons)
 
     def refuse_violated(self, level: str) -> None:
         """Raise `UncertifiedError` if the verifier may not judge the proof, or each source needs its own."""
-        _refuse({f"the history is large, and has a {self.unjudged}": bool(self.unjudged)})
         if level == "cut-isolation":
             return
         is_open = self.repeats or self.has_open_ends

@@ -29,6 +29,7 @@ _WRONG_READS = (
     "not-my-own-write",
     "not-my-last-write",
     "intermediate-read",
+    "predicate-read-miss",
 )
 
 
@@ -184,7 +185,7 @@ class _ProofMaker:
         return self.ends(step, step.relation)
 
     def read_from(self, step: Step) -> _Proof:
-        return self.ends(step, "wr") | {"read": step.witnesses[0].index}
+        return self.ends(step, "wr") | {"read": step.witnesses[0].item}
 
     def replaced(self, step: Step) -> _Proof:
         return self.ends(step, "ww") | {"versions": [*map(self.names.witness, version_writes(step))]}
@@ -192,7 +193,7 @@ class _ProofMaker:
     def missed(self, step: Step) -> _Proof:
         read, missed, *shown = step.witnesses
         versions = [self.shown(read, step.source, shown), self.names.witness(missed)]
-        return self.ends(step, "rw") | {"read": read.index, "versions": versions}
+        return self.ends(step, "rw") | {"read": read.item, "versions": versions}
 
     def shown(self, read: Witness, source: str, shown: Sequence[Witness]) -> Any:
         """The version that a read shows; None for the initial one."""
@@ -238,14 +239,14 @@ class _Missed:
 
     def axiom(self) -> _Proof:
         """The step that the axiom of a weak level demands."""
-        if not is_seen(self.maker.rules, self.sees, self.read.index):
+        if not is_seen(self.maker.rules, self.sees, self.read.item):
             raise UncertifiedError("the steps of the counterexample are not those that the format asks for")
         return {
             "by": "axiom",
             "from": self.write[0],
             "to": None if self.shown is None else self.shown[0],
             "reader": self.reader,
-            "read": self.read.index,
+            "read": self.read.item,
             "sees": self.sees,
         }
 
@@ -264,7 +265,7 @@ class _Missed:
         }
 
     def _circle(self) -> list[_Proof]:
-        missed = {"by": "rw", "from": self.reader, "to": self.write[0], "read": self.read.index}
+        missed = {"by": "rw", "from": self.reader, "to": self.write[0], "read": self.read.item}
         return [missed | {"versions": [self.shown, self.write]}, *self.sees]
 
 

@@ -33,6 +33,7 @@ from isoscope.verdict.witness_order import (
     VersionsOfKeys,
     WitnessForm,
     WitnessOrder,
+    WritersOfReads,
 )
 
 __all__ = [
@@ -74,5 +75,6 @@ __all__ = [
     "Witness",
     "WitnessForm",
     "WitnessOrder",
+    "WritersOfReads",
     "names_of",
 ]

@@ -26,7 +26,8 @@ class Witness:
 
     `index` is its place among the operations of its transaction, `interval` when its client sent it and had
     the answer: its own, else that of its transaction, None if neither is known. `sql` is the statement of a
-    recorded program. `asked` is what a range read asked for; with a key, it did not show that key.
+    recorded program. `asked` is what a range read asked for; with a key, it did not show that key. `item` is
+    the place if reads of single keys replace range reads, -1 if that was not done.
     """
 
     transaction: str
@@ -38,6 +39,7 @@ class Witness:
     interval: tuple[int | None, int | None] | None = field(default=None, compare=False)
     sql: str = field(default="", compare=False)
     asked: AskedRange | None = field(default=None, compare=False)
+    item: int = field(default=-1, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from isoscope.levels import Level
 
-__all__ = ["OperationPlace", "ShownWrites", "VersionsOfKeys", "WitnessForm", "WitnessOrder"]
+__all__ = ["OperationPlace", "ShownWrites", "VersionsOfKeys", "WitnessForm", "WitnessOrder", "WritersOfReads"]
 
 
 class WitnessForm(StrEnum):
@@ -74,6 +74,35 @@ class ShownWrites:
     is_list: bool = False
 
 
+class WritersOfReads(Sequence[ShownWrites]):
+    """The reads that several writes may explain, made when they are looked at.
+
+    `packed` gives the same as JSON without an object for each read: `[[id, place], [id, place]]`, null for
+    the initial state; None if it cannot.
+    """
+
+    def __init__(
+        self, count: int, make: Callable[[], Iterator[ShownWrites]], packed: Callable[[], str | None]
+    ) -> None:
+        self._count = count
+        self._make = make
+        self.packed = packed
+
+    @cached_property
+    def _all(self) -> tuple[ShownWrites, ...]:
+        return tuple(self._make())
+
+    @overload
+    def __getitem__(self, place: int) -> ShownWrites: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[ShownWrites, ...]: ...
+    def __getitem__(self, place: int | slice) -> ShownWrites | tuple[ShownWrites, ...]:
+        return self._all[place]
+
+    def __len__(self) -> int:
+        return self._count
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessOrder:
     """An order that shows that a level holds; it was replayed.
@@ -93,5 +122,5 @@ class WitnessOrder:
     order: tuple[object, ...] = ()
     versions: Sequence[_OfKey] = ()
     took_effect: tuple[object, ...] = ()
-    reads: tuple[ShownWrites, ...] = ()
+    reads: Sequence[ShownWrites] = ()
     source: str = ""

@@ -29,6 +29,7 @@ class _Graph:
     """Places in the order instead of transactions; all edges but some rw lead to a higher place."""
 
     def __init__(self, history: History, reads: Reads, order: list[int], level: Level) -> None:
+        self.phantoms = level.phantoms
         self.transactions = [history.transactions[number] for number in order]
         self.position = [-1] * (len(history.transactions) + 1)
         for place, number in enumerate(order):
@@ -67,9 +68,10 @@ class _Graph:
 
     def missed(self, place: int) -> Iterator[tuple[Observation, int]]:
         """Reads with an rw edge that leads backward, and the place where it leads."""
+        left_out = () if self.phantoms else self.transactions[place].left_out
         for observation in self.observations[place]:
             target = self.next_writer(observation)
-            if target is not None and target < place:
+            if target is not None and target < place and observation.place not in left_out:
                 yield observation, target
 
     def before(self, place: int) -> list[int]:

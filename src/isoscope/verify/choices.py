@@ -24,6 +24,7 @@ from isoscope.verify.history import (
     RejectedError,
     kinds_of_keys,
 )
+from isoscope.verify.predicates import Unmatched, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -73,7 +74,8 @@ def _are_shown(writes: Writes, effects: set[int]) -> bool:
     "Indeterminate transactions": one that nothing shows is left out.
     """
     log = writes.history.recorded.get("log", {})
-    shown = {n for key, values in log.items() for value in values for n in writes.of(key, value)} & effects
+    logged = (_authors(writes, key, value) for key, values in log.items() for value in values)
+    shown = {*chain.from_iterable(logged)} & effects
     waiting = [t for t in writes.history.transactions if t.status == COMMITTED or t.number in shown]
     while waiting:
         t = waiting.pop()
@@ -130,14 +132,16 @@ class _Choices:
         said = self.history.initial
         keys = dict.fromkeys(key for _, key, value in self.reads if not isinstance(value, list))
         for key in keys:
-            if said.of_key.get(key, said.value) is not UNKNOWN or self._shown(key) is not NOTHING:
+            if not said.is_open(key) or self._shown(key) is not NOTHING:
                 continue
             first: dict[Any, Version] = {}
             wrong = set()
             for read, other, value in self.reads:
-                if other != key:
+                if other != key or type(value) is Unmatched:
                     continue
-                if not self._possible(read[0], key, value):
+                if value is None and key in self.history.may_be_absent:
+                    first.setdefault(value, read)
+                elif not self._possible(read[0], key, value):
                     wrong.add(value)
                 elif len(self._wrote(read, key, value)) > 1:
                     first.setdefault(value, read)
@@ -146,12 +150,15 @@ class _Choices:
     def _shown(self, key: Any) -> Any:
         """The first value that a counting transaction read and that no transaction wrote."""
         for read, other, value in self.reads:
-            if other == key and not self._wrote(read, key, value):
+            is_of_key = other == key and type(value) is not Unmatched
+            if is_of_key and not self._wrote(read, key, value):
                 return value
         return NOTHING
 
     def _wrote(self, read: Version, key: Any, value: Any) -> set[int]:
         """The transactions that wrote the value, whatever became of them; the reader only after the read."""
+        if type(value) is Unmatched:
+            return set()
         return {
             t.number
             for t in self.transactions
@@ -165,26 +172,28 @@ class _Choices:
 
     def _is_explained(self, initial: tuple[Version, ...]) -> bool:
         """Whether each read of a register that has possible writers has one that took effect."""
-        supposed = {self._operation(read)[1:] for read in initial}
-        said = self.history.initial
+        supposed = dict(self._operation(read)[1:] for read in initial)
         for read, key, value in self.reads:
             if isinstance(value, list):
                 if not all(self._may_be_shown(read[0], key, element) for element in value):
                     return False
                 continue
-            possible = self._possible(read[0], key, value)
-            known = said.of_key.get(key, said.value)
-            is_initial = (
-                (key, value) in supposed
-                or (known == value and not self._is_replaced(key, value))
-                or (value is None and key in self.history.deleted and known is UNKNOWN)
-            )
-            if is_initial:
+            if self._may_be_initial(key, value, supposed):
                 continue
+            possible = self._possible(read[0], key, value)
             shown = self.counting.intersection(possible) if possible else self._is_seen(read, key, value)
             if not shown:
                 return False
         return all(self._is_seen(read, key, element) for read, key, element in self._misplaced())
+
+    def _may_be_initial(self, key: Any, value: Any, supposed: dict[Any, Any]) -> bool:
+        if self.writes.is_of_first_transaction(key, value):
+            return False
+        known = supposed.get(key, self.history.initial.of(key))
+        if known is UNKNOWN:
+            known = self._shown(key)
+            return type(value) is Unmatched and (known is NOTHING or value.allows(known))
+        return fits(known, value) and not self._is_replaced(key, known)
 
     def _is_seen(self, read: Version, key: Any, value: Any) -> bool:
         """Whether a wrong read may show the value: not if only transactions without effect wrote it."""
@@ -283,7 +292,8 @@ class _Choices:
         found: dict[int, list[int]] = {}
         for t in self.transactions:
             for place, operation in enumerate(t.operations):
-                if operation == (kind, key, value):
+                is_delete = kind == WRITE and operation == (DELETE, key, value)
+                if is_delete or operation == (kind, key, value):
                     found.setdefault(t.number, []).append(place)
         return found
 

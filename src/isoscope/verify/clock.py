@@ -14,6 +14,7 @@ from isoscope.verify.history import (
     COMMITTED,
     DELETE,
     INDETERMINATE,
+    INSTALLS,
     MARKER,
     RANGE,
     READ,
@@ -21,6 +22,7 @@ from isoscope.verify.history import (
     WRITE,
     Term,
 )
+from isoscope.verify.predicates import Unmatched
 from isoscope.verify.resolved_history import settled
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ def _counted(writes: Writes) -> set[int]:
     authors: dict[tuple[Any, Any], set[int]] = {}
     for t in history.transactions:
         for kind, key, value in t.operations:
-            if kind in (WRITE, APPEND):
+            if kind in INSTALLS:
                 authors.setdefault((key, value), set()).add(t.number)
     found: set[int] = set()
     seen = [
@@ -82,27 +84,28 @@ def _seen_of_others(t: Transaction, initial: Initial) -> Iterator[tuple[Any, Any
     """Keys and values that a transaction read and did not write before."""
     own: dict[Any, list[Any]] = {}
     for kind, key, value in t.operations:
-        if kind in (WRITE, APPEND):
+        if kind in INSTALLS:
             own.setdefault(key, []).append(value)
         elif kind == READ and isinstance(value, list):
             yield from ((key, element) for element in value if element not in own.get(key, []))
         elif (
-            kind == READ and key not in own and value not in (UNKNOWN, initial.of_key.get(key, initial.value))
+            kind == READ
+            and key not in own
+            and type(value) is not Unmatched
+            and value not in (UNKNOWN, initial.of(key))
         ):
             yield key, value
 
 
 def _never_judged(explanation: Explanation) -> set[Any]:
-    """Keys that a counting transaction deletes, and those used both as register and as list."""
+    """Keys that are used both as register and as list; a delete is one of a register."""
     kinds: dict[Any, set[str]] = {}
     for t in explanation.history.transactions:
         for kind, key, value in t.operations if explanation.counting[t.number] else ():
             if kind == APPEND or (kind == READ and isinstance(value, list)):
                 kinds.setdefault(key, set()).add("list")
-            elif kind == WRITE or (kind == READ and value is not UNKNOWN and value is not None):
+            elif kind in INSTALLS or (kind == READ and value is not UNKNOWN and value is not None):
                 kinds.setdefault(key, set()).add("register")
-            elif kind == DELETE:
-                kinds.setdefault(key, set()).update(("list", "register"))
     return {key for key, found in kinds.items() if len(found) > 1}
 
 
@@ -123,8 +126,9 @@ class _Clock:
         for t in self.all:
             if t.number not in timed:
                 self.unjudged |= _written(t).keys()
-        has_ranges = any(kind == RANGE for t in self.all for kind, _, _ in t.operations)
-        self.is_open = len(timed) < len(self.all) or bool(self.never_judged) or has_ranges
+        operations = (operation for t in self.all for operation in t.operations)
+        is_unjudged = any(kind == RANGE or type(value) is Unmatched for kind, _, value in operations)
+        self.is_open = len(timed) < len(self.all) or bool(self.never_judged) or is_unjudged
         self.values: dict[Any, Any] = {}
 
     def violations(self) -> Iterator[str]:
@@ -178,7 +182,7 @@ class _Clock:
                 yield from self._first_reads_of(t)
                 continue
             for kind, key, value in t.operations:
-                if kind == WRITE:
+                if kind in (WRITE, DELETE):
                     self.values[key] = value
                 elif kind == APPEND:
                     self.values.setdefault(key, []).append(value)
@@ -189,27 +193,34 @@ class _Clock:
         for place, (kind, key, value) in enumerate(t.operations):
             if kind == APPEND and key not in met:
                 own.setdefault(key, []).append(value)
-            elif kind == WRITE:
+            elif kind in (WRITE, DELETE):
                 met.add(key)
-            elif kind == READ and value is not UNKNOWN and key not in met:
+            elif kind == READ and _is_told(value) and key not in met:
                 met.add(key)
                 mine = own.get(key, [])
                 if key in self.unjudged or (mine and value[-len(mine) :] != mine):
                     continue
                 seen = value[: len(value) - len(mine)] if mine else value
-                if seen != self._current(key):
+                if seen != self._current(key, seen):
                     yield f"operation {place} of {t} is a stale read of key {key}"
 
-    def _current(self, key: Any) -> Any:
+    def _current(self, key: Any, seen: Any) -> Any:
         if key in self.values:
             return self.values[key]
         initial = self.explanation.initial(key)
+        if initial is UNKNOWN and seen is None and key in self.explanation.history.may_be_absent:
+            return None
         return NOTHING if initial is UNKNOWN else initial
 
 
 def _written(t: Transaction) -> dict[Any, None]:
-    """Keys that a transaction writes; deletes are not judged."""
-    return dict.fromkeys(key for kind, key, _ in t.operations if kind in (WRITE, APPEND))
+    """Keys that a transaction writes."""
+    return dict.fromkeys(key for kind, key, _ in t.operations if kind in INSTALLS)
+
+
+def _is_told(value: Any) -> bool:
+    """Whether a read says what its key was; what a predicate leaves out is not judged."""
+    return value is not UNKNOWN and type(value) is not Unmatched
 
 
 def _takes_part(t: Transaction) -> bool:
@@ -229,9 +240,9 @@ def _later_reads(t: Transaction, unjudged: set[Any]) -> Iterator[str]:
     whole: dict[Any, Any] = {}
     own: dict[Any, list[Any]] = {}
     for place, (kind, key, value) in enumerate(t.operations):
-        if key in unjudged or value is UNKNOWN:
+        if key in unjudged or (kind == READ and not _is_told(value)):
             continue
-        if kind == WRITE:
+        if kind in (WRITE, DELETE):
             whole[key] = value
         elif kind == APPEND and key in whole:
             whole[key] = [*whole[key], value]

@@ -5,10 +5,11 @@ Bailis et al. 2013. Cost: linear.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from isoscope.verify.explanation import external_reads
 from isoscope.verify.history import RejectedError
+from isoscope.verify.predicates import Seen
 
 if TYPE_CHECKING:
     from isoscope.verify.explanation import Explanation
@@ -21,7 +22,7 @@ def check(explanation: Explanation) -> None:
     for t in explanation.history.transactions:
         if not explanation.counting[t.number]:
             continue
-        first: dict[Any, Any] = {}
+        seen = Seen()
         for _, key, value in external_reads(t, []):
-            if first.setdefault(key, value) != value:
+            if seen.differs(key, value):
                 raise RejectedError(f"{t} reads key {key} twice and differently")

@@ -139,7 +139,9 @@ def _version_step(supposition: Supposition, names: Names, step: dict[str, Any], 
             raise RejectedError("a step by ww does not start with a version of its source")
         return found._replace(entered=last[1], key=key)
     place = names.place(found.start, step.get("read"))[1]
-    t = supposition.transactions[found.start]
+    t, level = supposition.transactions[found.start], supposition.level
+    if place in t.left_out and not level.phantoms:
+        raise RejectedError("the level does not look at later versions of what a range read does not show")
     if t.operations[place][1] != key or supposition.version_read(found.start, place) != versions[0]:
         raise RejectedError(f"operation {place} of {t} does not read the first version of its step")
     return found._replace(left=place, entered=last[1], key=key)

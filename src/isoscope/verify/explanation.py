@@ -21,6 +21,7 @@ from isoscope.verify.history import (
     RejectedError,
     Term,
 )
+from isoscope.verify.predicates import Unmatched, fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -30,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = [
     "NOTHING",
     "Explanation",
+    "SupposedInitial",
     "Writes",
     "check_shown",
     "external_reads",
     "last_writes",
-    "may_be_initial",
     "takes_part",
 ]
 
@@ -90,7 +91,7 @@ def _beside_own(own: Any, value: Any) -> Any:
     if value is UNKNOWN or own is UNKNOWN or isinstance(own, list) != isinstance(value, list):
         return UNKNOWN
     if not isinstance(own, list):
-        return UNKNOWN if own == value else NOTHING
+        return UNKNOWN if fits(own, value) else NOTHING
     end = len(value) - len(own)
     return value[:end] if end >= 0 and value[end:] == own else NOTHING
 
@@ -115,6 +116,7 @@ class Writes:
                 self._add(t)
         self._unwritten: dict[Any, list[tuple[int, Any]]] | None = None
         self._wrong: dict[int, tuple[list[bool], set[tuple[Any, Any]]]] = {}
+        self._unmatched: dict[tuple[Any, Any], list[int]] = {}
 
     def _add_failed(self, t: Transaction) -> None:
         for kind, key, value in t.operations:
@@ -148,11 +150,24 @@ class Writes:
 
     def of(self, key: Any, value: Any) -> list[int]:
         """The transactions that did not abort and left this value, or appended this element."""
+        if type(value) is Unmatched:
+            return self._not_matching(key, value)
         found = self.last.get(key, {}).get(value)
         return [] if found is None else found if isinstance(found, list) else [found]
 
+    def _not_matching(self, key: Any, value: Unmatched) -> list[int]:
+        """The transactions that did not abort and left what the predicate does not match."""
+        known = self._unmatched.get((key, value))
+        if known is None:
+            left = [written for written in self.last.get(key, {}) if value.allows(written)]
+            known = sorted({number for written in left for number in self.of(key, written)})
+            self._unmatched[key, value] = known
+        return known
+
     def bad_writers(self, key: Any, value: Any, reader: int) -> set[int]:
         """The transactions whose write a read shows that has no possible writer, whatever became of them."""
+        if type(value) is Unmatched:
+            return set()
         replaced, failed = (part.get(key, {}).get(value, []) for part in (self.earlier, self.failed))
         own = [reader] if reader in self.of(key, value) else []
         return {*replaced, *failed, *own}
@@ -165,18 +180,33 @@ class Writes:
         """Whether any transaction wrote it, whatever became of it."""
         return any(value in part.get(key, {}) for part in (self.last, self.earlier, self.failed))
 
+    def is_of_first_transaction(self, key: Any, value: Any) -> bool:
+        """Whether a read of it cannot show what was before the transaction that fills the key.
+
+        "First transactions".
+        """
+        if key not in self.history.filled or isinstance(value, list):
+            return False
+        return type(value) is Unmatched or self.was_written(key, value)
+
     def unwritten(self, key: Any) -> list[tuple[int, Any]]:
         """Readers that did not abort, and the values of the key that they read and no transaction wrote."""
         if self._unwritten is None:
             self._unwritten = {}
             for t in self.history.transactions:
                 for _, read_key, value in external_reads(t, []) if t.status != ABORTED else ():
-                    if not isinstance(value, list) and not self.was_written(read_key, value):
+                    is_value = not isinstance(value, list | Unmatched)
+                    if is_value and not self.was_written(read_key, value):
                         self._unwritten.setdefault(read_key, []).append((t.number, value))
         return self._unwritten.get(key, [])
 
     def may_have_been_first(self, key: Any, value: Any, counting: list[bool]) -> bool:
-        """Whether an unknown initial value that no read tells may be this one ("Repeated initial values")."""
+        """Whether an unknown initial value that no read tells may be this one.
+
+        "Repeated initial values", "Keys that may not exist at first", "Predicates".
+        """
+        if type(value) is Unmatched or (value is None and key in self.history.may_be_absent):
+            return True
         parts = (self.earlier, self.failed)
         authors = {*self.of(key, value), *(n for part in parts for n in part.get(key, {}).get(value, []))}
         return len(authors) > 1 and (key, value) not in self._without_writers(counting)
@@ -192,6 +222,23 @@ class Writes:
                         found.add((key, value))
             known = self._wrong[id(counting)] = (counting, found)
         return known[1]
+
+
+class SupposedInitial:
+    """An initial value that may be any of several is one value for all reads of the key."""
+
+    def __init__(self) -> None:
+        self._values: dict[Any, Any] = {}
+        self._left_out: dict[Any, list[Unmatched]] = {}
+
+    def agrees(self, key: Any, value: Any) -> bool:
+        """Whether a read of it goes together with the reads of it before."""
+        if type(value) is Unmatched:
+            self._left_out.setdefault(key, []).append(value)
+            return key not in self._values or value.allows(self._values[key])
+        if self._values.setdefault(key, value) != value:
+            return False
+        return all(other.allows(value) for other in self._left_out.get(key, ()))
 
 
 class Explanation:
@@ -221,7 +268,7 @@ class Explanation:
         if key in self.history.lists:
             return []
         said = self.history.initial
-        value = said.of_key.get(key, said.value)
+        value = said.of(key)
         if value is UNKNOWN:
             shown = [value for number, value in self.writes.unwritten(key) if self.counting[number]]
             nothing = UNKNOWN if self.history.effective is None else NOTHING
@@ -238,20 +285,16 @@ class Explanation:
         """Whether a read may show a write of the transaction: it took effect, or aborted."""
         return self.counting[number] or self.history.transactions[number].status == ABORTED
 
-    def may_be_absent(self, key: Any) -> bool:
-        """Whether a key may not have existed at first ("Keys that may not exist at first")."""
-        said = self.history.initial
-        is_unknown = said.of_key.get(key, said.value) is UNKNOWN
-        return is_unknown and key in self.history.deleted and self.initial(key) in (UNKNOWN, NOTHING)
-
     def possible_initial(self, key: Any, value: Any) -> bool:
         """Whether the initial version of a register may have this value."""
-        if value is None and self.may_be_absent(key):
-            return True
         initial = self.initial(key)
+        if self.writes.is_of_first_transaction(key, value):
+            return False
         if initial is UNKNOWN:
             return self.writes.may_have_been_first(key, value, self.counting)
-        return bool(initial == value)
+        if initial is NOTHING:
+            return type(value) is Unmatched and self.history.initial.is_open(key)
+        return fits(initial, value)
 
 
 def check_shown(explanation: Explanation) -> None:
@@ -321,11 +364,11 @@ def _add_single(
 
 
 def may_be_initial(writes: Writes, key: Any, value: Any) -> bool:
-    """Whether a register may have held a value that transactions wrote before the first write."""
     if key in writes.history.lists:
         return False
-    said = writes.history.initial
-    initial = said.of_key.get(key, said.value)
+    if writes.is_of_first_transaction(key, value):
+        return False
+    initial = writes.history.initial.of(key)
     if initial is UNKNOWN:
-        return value is None and key in writes.history.deleted and not writes.unwritten(key)
-    return bool(initial == value)
+        return type(value) is Unmatched or (value is None and key in writes.history.may_be_absent)
+    return fits(initial, value)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.verify.explanation import external_reads, last_writes
 from isoscope.verify.history import APPEND, INSTALLS, RejectedError
+from isoscope.verify.predicates import fits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -173,5 +174,6 @@ def _writes_of(explanation: Explanation, key: Any, values: list[Any]) -> list[Ve
         for number in sorted(numbers)
         if explanation.counting[number]
         for written, version in versions_of(transactions[number])
-        if written == key and transactions[number].operations[version[1]][2] in values
+        if written == key
+        and any(fits(transactions[number].operations[version[1]][2], value) for value in values)
     ]

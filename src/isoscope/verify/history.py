@@ -83,6 +83,14 @@ class Initial(NamedTuple):
     of_key: dict[Any, Any] = {}  # noqa: RUF012 - never changed
     replaceable: bool = False
 
+    def of(self, key: Any) -> Scalar:
+        """The initial value of a key, UNKNOWN if it is not known."""
+        return self.of_key.get(key, self.value)
+
+    def is_open(self, key: Any) -> bool:
+        """Whether the initial value of a key is not known."""
+        return self.of(key) is UNKNOWN
+
 
 class Transaction:
     """One transaction; `begin` and `end` are places in real time, None where they are not known."""
@@ -92,6 +100,8 @@ class Transaction:
         "commit",
         "end",
         "id",
+        "is_first",
+        "left_out",
         "number",
         "operations",
         "place",
@@ -110,6 +120,10 @@ class Transaction:
         self.place = 0
         self.status = status
         self.operations: list[Operation] = []
+        #: The places of reads that say what a range read did not show.
+        self.left_out: set[int] = set()
+        #: Whether it fills the database before all others.
+        self.is_first = False
         self.sequence: int | None = None
         self.start: Timestamp | None = None
         self.commit: Timestamp | None = None
@@ -137,6 +151,10 @@ class History:
         self.has_ranges = form != "plume" and any(o[0] == RANGE for t in transactions for o in t.operations)
         if form != "plume":
             _make_normal(transactions)
+        #: Keys that a first transaction fills, by its number.
+        self.filled = {key: t.number for t in transactions if t.is_first for _, key, _ in t.operations}
+        #: Keys that some transaction deletes, whatever became of it: they may not exist at first.
+        self.may_be_absent = kinds_of_keys(transactions).deleted if form != "plume" else set()
         used = (t for t in transactions if form != "plume" and t.status != ABORTED)
         self.lists, self.registers, _ = kinds = kinds_of_keys(used)
         #: Keys that some transaction deletes, whatever became of it.

@@ -22,6 +22,7 @@ from isoscope.verify.history import (
     Term,
     Transaction,
 )
+from isoscope.verify.ranges import RangeRead, replace_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,8 @@ def read(text: str, name: str) -> History:
     for number, position in enumerate(_positions([index for _, index in raw])):
         events[number].position = position
     transactions = list(_transactions(events, reader))
+    keys = [(None, key) for t in transactions for kind, key, _ in t.operations if kind != RANGE]
+    replace_ranges(transactions, keys)
     history = History(transactions, Initial(value=None), "jepsen")
     history.has_real_time = any(event.type == ":invoke" for event in events)
     return history
@@ -129,6 +132,7 @@ def _transaction(
     if value is None and invocation is not None:
         value = invocation.value
     transaction.operations = list(_operations(value, last, committed=status == COMMITTED))
+    transaction.is_first = last.init and status == COMMITTED and bool(transaction.operations)
     return transaction
 
 
@@ -143,11 +147,20 @@ def _operations(value: Any, event: _Event, *, committed: bool) -> Iterator[Opera
         result = micro[2] if len(micro) > 2 else None
         if kind == RANGE:
             if result is not None or committed:
-                yield RANGE, None, None
+                yield RANGE, None, _range_read(micro)
         elif kind == READ:
             yield READ, as_scalar(micro[1]), _result(result, committed=committed)
         else:
             yield kind, as_scalar(micro[1]), as_scalar(result)
+
+
+def _range_read(micro: Form) -> RangeRead:
+    """All keys, by a predicate; without rows it showed none."""
+    predicate, rows = [*micro[1:], None, None][:2]
+    if predicate is None or not isinstance(rows, Map | None):
+        raise BadInputError(f"expected a predicate and a map of rows, found {micro.text}")
+    text = predicate.text if isinstance(predicate, Form) else str(predicate)
+    return RangeRead([(key, as_scalar(value)) for key, value in (rows or {}).items()], predicate=text)
 
 
 def _result(result: Any, *, committed: bool) -> Any:

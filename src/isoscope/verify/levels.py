@@ -16,6 +16,8 @@ class Level:
     real_time: bool = False
     forbids_wrong_reads: bool = True
     forbids_non_repeatable: bool = False
+    #: Whether a read depends on later versions of what a range read does not show.
+    phantoms: bool = True
 
 
 def _variants(kind: str, name: str, *, strong: str = "", cut: bool = True) -> dict[str, Level]:
@@ -42,17 +44,17 @@ GUARANTEES = ("read-your-writes", "monotonic-reads", "monotonic-writes", "writes
 
 LEVELS: dict[str, Level] = {
     **_variants("serializable", "serializable", strong="strict-serializable"),
-    "repeatable-read": Level("serializable", forbids_non_repeatable=True),
+    "repeatable-read": Level("serializable", forbids_non_repeatable=True, phantoms=False),
     **_variants("snapshot", "snapshot-isolation", strong="strong-snapshot-isolation"),
     "prefix": Level("prefix", sessions=True, forbids_non_repeatable=True),
     "causal": _weak("causal", cut=True),
     "read-atomic": _weak("read-atomic", cut=True),
     "read-committed": _weak("read-committed", cut=False),
     **_variants("single", "parallel-snapshot-isolation"),
-    "consistent-view": Level("single", forbids_non_repeatable=True),
+    "consistent-view": Level("single", forbids_non_repeatable=True, phantoms=False),
     "update-serializable": Level("update", forbids_non_repeatable=True),
-    "cursor-stability": Level("cursor"),
-    "monotonic-view": Level("monotonic"),
+    "cursor-stability": Level("cursor", phantoms=False),
+    "monotonic-view": Level("monotonic", phantoms=False),
     **_variants("pl-2", "pl-2", strong="strong-pl-2", cut=False),
     "pl-1": Level("pl-1", forbids_wrong_reads=False),
     "strong-session-pl-1": Level("pl-1", sessions=True, forbids_wrong_reads=False),

@@ -6,7 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from isoscope.verify.explanation import takes_part
-from isoscope.verify.history import INDETERMINATE, READ, UNKNOWN, RejectedError
+from isoscope.verify.history import INDETERMINATE, RANGE, READ, UNKNOWN, RejectedError
 
 if TYPE_CHECKING:
     from isoscope.verify.explanation import Explanation
@@ -16,9 +16,13 @@ __all__ = ["check_events", "check_order", "commits", "refuse_ranges", "refuse_un
 
 
 def refuse_ranges(explanation: Explanation) -> None:
-    """A level that holds needs every read judged, and range reads are not."""
-    if explanation.history.has_ranges:
-        raise RejectedError("the history has range reads, which the verifier does not judge")
+    """A level that holds needs every read judged; "Keys that are not judged" has range reads that are not."""
+    history = explanation.history
+    counting = (t for t in history.transactions if history.has_ranges and explanation.counting[t.number])
+    if any(kind == RANGE for t in counting for kind, _, _ in t.operations):
+        raise RejectedError(
+            "the history has range reads of which the bounds, or the predicate, cannot be judged"
+        )
 
 
 def refuse_unjudged(explanation: Explanation) -> None:

@@ -21,11 +21,12 @@ from isoscope.verify.history import (
     Initial,
     Transaction,
 )
+from isoscope.verify.ranges import RangeRead, replace_ranges
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from isoscope.verify.history import Timestamp
+    from isoscope.verify.history import Operation, Timestamp
 
 __all__ = ["initial_values", "read"]
 
@@ -51,6 +52,9 @@ class _Rows:
         self._nothing = [None] * size
         self._forms: dict[str, Any] = {}
         self.longest: dict[Any, list[Any]] = {}
+        self.has_ranges = RANGE in self.column("kind")
+        #: A table and a key of each operation, if range reads ask for them.
+        self.tables: list[tuple[Any, Any]] = []
 
     def column(self, name: str) -> list[Any]:
         """A column; one that is absent is null everywhere."""
@@ -87,6 +91,40 @@ class _Rows:
             if listed is not None:
                 return listed
         return self.scalar("value", row)
+
+    def operation(self, kind: str, row: int) -> Operation:
+        """The operation of a row; a read that met a tombstone shows nil."""
+        if kind == MARKER:
+            return kind, None, None
+        if kind == RANGE:
+            return kind, None, self.range_read(row)
+        key = self.scalar("key", row)
+        if self.has_ranges:
+            self.tables.append((self.column("table")[row], key))
+        if kind == READ and self.column("tombstone")[row]:
+            return kind, key, None
+        return kind, key, self.value(key, kind, row)
+
+    def range_read(self, row: int) -> RangeRead:
+        rows, tombstones = self.pairs("rows_edn", row), self.pairs("tombstones_edn", row)
+        low, high = (self.column(name)[row] for name in ("low_edn", "high_edn"))
+        return RangeRead(
+            rows=rows,
+            tombstones=[key for key, _ in tombstones],
+            low=None if low is None else as_scalar(self.form(low)),
+            high=None if high is None else as_scalar(self.form(high)),
+            table=self.column("table")[row],
+            predicate=self.column("predicate")[row],
+        )
+
+    def pairs(self, name: str, row: int) -> list[tuple[Any, Any]]:
+        """Keys and values in turn."""
+        text = self.column(name)[row]
+        form = [] if text is None else self.form(text)
+        if not isinstance(form, list) or len(form) % 2:
+            raise BadInputError(f"row {row + 1}: expected keys and values in turn, found {text}")
+        flat = [*map(as_scalar, form)]
+        return [*zip(flat[::2], flat[1::2], strict=True)]
 
 
 def read(path: Path) -> History:
@@ -136,6 +174,7 @@ def _find_longest(rows: _Rows) -> None:
 
 def _transactions(rows: _Rows) -> tuple[list[Transaction], dict[str, dict[Any, list[Any]]]]:
     by_id: dict[Any, Transaction] = {}
+    filling: set[Transaction] = set()
     sessions: dict[Any, int] = {}
     recorded: dict[str, dict[Any, list[Any]]] = {}
     intervals: dict[Any, list[tuple[int | None, int | None]]] = {}
@@ -148,19 +187,20 @@ def _transactions(rows: _Rows) -> tuple[list[Transaction], dict[str, dict[Any, l
         transaction = by_id.get(name)
         if transaction is None:
             transaction = by_id[name] = _transaction(rows, row, name, len(by_id), sessions)
+            filling.add(transaction)
         if kind is None:
             continue
         if kind not in _KINDS:
             raise BadInputError(f"row {row + 1}: expected a kind of operation, found {kind}")
-        has_key = _KINDS[kind] not in (MARKER, RANGE)
-        key = rows.scalar("key", row) if has_key else None
-        value = rows.value(key, _KINDS[kind], row) if has_key else None
-        by_predicate = rows.column("predicate")[row] is not None or rows.column("tombstone")[row]
-        judged = RANGE if by_predicate and kind == "read" else _KINDS[kind]
-        transaction.operations.append((judged, key, value))
+        transaction.operations.append(rows.operation(_KINDS[kind], row))
+        if kind != "insert" or rows.column("statement")[row] != "init":
+            filling.discard(transaction)
         times = rows.column("operation_invoke")[row], rows.column("operation_complete")[row]
         intervals.setdefault(name, []).append(times)
+    for transaction in filling:
+        transaction.is_first = transaction.status == COMMITTED
     _real_time(rows, by_id, intervals)
+    replace_ranges([*by_id.values()], rows.tables)
     return list(by_id.values()), recorded
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from isoscope.verify.explanation import external_reads, last_writes
+from isoscope.verify.explanation import SupposedInitial, external_reads, last_writes
 from isoscope.verify.history import APPEND, READ, RejectedError, show
+from isoscope.verify.predicates import Seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,15 +49,15 @@ class Reads:
         self._level = level
         self._appends = known.appends() if explanation.history.lists else {}
         self._whole: dict[Any, bool] = {}
-        self._supposed: dict[Any, Any] = {}
+        self._supposed = SupposedInitial()
 
     def of(self, t: Transaction) -> Iterator[Observation]:
         """All observations of a transaction in program order."""
         last, counting, chosen = self._last, self._counting, self._chosen
         cut = self._level.forbids_non_repeatable
-        first: dict[Any, Any] = {}
+        seen = Seen()
         for place, key, value in external_reads(t):
-            if cut and first.setdefault(key, value) != value:
+            if cut and seen.differs(key, value):
                 raise RejectedError(f"{t} reads key {key} twice and differently")
             if isinstance(value, list):
                 yield self._of_list(t, place, key, value)
@@ -83,7 +84,7 @@ class Reads:
             raise RejectedError(
                 f"no possible writer of operation {place} of {t} took effect: it reads {value}"
             )
-        if choice == INITIAL and self._supposed.setdefault(key, value) != value:
+        if choice == INITIAL and not self._supposed.agrees(key, value):
             raise RejectedError(f"two values are supposed to be the initial one of key {key}")
         return choice
 

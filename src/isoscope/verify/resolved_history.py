@@ -79,7 +79,17 @@ def _named_twice(history: History, key: Any, elements: list[Any]) -> list[Term]:
 def _rewritten(t: Transaction, choice: Choice, keys: set[Any], shown: dict[Version, Shown]) -> Transaction:
     status = ABORTED if t.status == INDETERMINATE and t.number not in choice.effects else t.status
     copy = Transaction(t.number, t.id, t.session, status)
-    for name in ("session_id", "place", "sequence", "start", "commit", "begin", "end"):
+    for name in (
+        "session_id",
+        "place",
+        "sequence",
+        "start",
+        "commit",
+        "begin",
+        "end",
+        "left_out",
+        "is_first",
+    ):
         setattr(copy, name, getattr(t, name))
     own: dict[Any, list[Any]] = {}
     for place, (kind, key, value) in enumerate(t.operations):

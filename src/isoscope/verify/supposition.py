@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.verify.explanation import Explanation, external_reads, last_writes
 from isoscope.verify.history import APPEND, COMMITTED, INSTALLS, READ, UNKNOWN, RejectedError
 from isoscope.verify.levels import GUARANTEES
+from isoscope.verify.predicates import fits
 from isoscope.verify.reads import INITIAL
 from isoscope.verify.version_order import VersionOrder
 
@@ -104,23 +105,23 @@ class Supposition:
 
     def _may_be_initial(self, key: Any, value: Any) -> bool:
         said = self.history.initial
-        initial = said.of_key.get(key, said.value)
-        if value is None and key in self.history.deleted and initial is UNKNOWN:
-            return True
+        initial = said.of(key)
         writes = self.writes
         if self.history.effective is not None:
             return self.forced.possible_initial(key, value)
+        if writes.is_of_first_transaction(key, value):
+            return False
         if initial is UNKNOWN:
             return self._may_be_unknown(key, value)
-        if initial != value:
+        if not fits(initial, value):
             return False
-        authors = writes.of(key, value) + writes.earlier.get(key, {}).get(value, [])
+        authors = writes.of(key, initial) + writes.earlier.get(key, {}).get(initial, [])
         return not (said.replaceable and any(map(self.counts, authors)))
 
     def _may_be_unknown(self, key: Any, value: Any) -> bool:
         """Whether an unknown initial value may be this one: the first that was read and never written."""
         for number, other in self.writes.unwritten(key):
-            if other == value:
+            if fits(other, value):
                 return True
             if self.forced.counting[number]:
                 return False
@@ -178,6 +179,8 @@ class Supposition:
             return one is None and two is not None
         if self._orders.get((key, one, two)) or self.known.before(key, one, two):
             return True
+        if self.known.is_first(key, one) or self.known.is_first(key, two):
+            return self.known.is_first(key, one)
         if one[0] == two[0]:
             return one[1] < two[1] and not self.known.before(key, two, one)
         return self._inferred(one[0], two[0])

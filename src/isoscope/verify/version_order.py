@@ -60,11 +60,21 @@ class VersionOrder:
                 # A transaction's own versions order nothing: they stand as the source has them.
                 order = sorted((position[version[0]], versions[version], version) for version in versions)
                 self._check_key(source, key, [version for *_, version in order])
+        for t in self.history.transactions if self.history.filled else ():
+            for key in last_writes(t) if self.explanation.counting[t.number] and not t.is_first else ():
+                if position[t.number] < position[self.history.filled.get(key, t.number)]:
+                    raise RejectedError(f"the order puts {t} before the transaction that fills key {key}")
 
     def check_versions(self, key: Any, order: list[Version]) -> None:
         """Raise `RejectedError` unless this order of the versions of a key contains the known one."""
         for source in self.ranks:
             self._check_key(source, key, order)
+        if key in self.history.filled and not self.is_first(key, order[0]):
+            raise RejectedError(f"the version that fills key {key} is not its first one")
+
+    def is_first(self, key: Any, version: Version) -> bool:
+        """Whether it is the one with which a first transaction fills the key ("First transactions")."""
+        return self.history.filled.get(key) == version[0]
 
     def _check_key(self, source: str, key: Any, order: list[Version]) -> None:
         ranks = self.ranks[source].get(key, {})

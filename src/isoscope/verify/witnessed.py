@@ -117,7 +117,11 @@ class Witnessed:
                 believes_lists=known.believes_lists,
             )
         elif level.kind == "serializable":
-            serializable.check(explanation, order, believes_lists=known.believes_lists)
+            if not level.phantoms:
+                cut.check(explanation)
+            serializable.check(
+                explanation, order, believes_lists=known.believes_lists, phantoms=level.phantoms
+            )
         else:
             self._check_dependencies(level, explanation, known, witness, order=order)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.verify.explanation import external_reads, last_writes
 from isoscope.verify.history import APPEND, READ, RejectedError
+from isoscope.verify.predicates import differ
 
 if TYPE_CHECKING:
     from isoscope.verify.history import Transaction
@@ -24,8 +25,6 @@ def check_read(level: Level, supposition: Supposition, read: Version) -> None:
     if kind != READ:
         raise RejectedError(f"operation {place} of {t} is no read")
     supposition.require_judged(key)
-    if key in supposition.history.deleted:
-        raise RejectedError(f"key {key} is deleted at times: no single read of it is wrong")
     wrong: list[int] = []
     seen = {at: value for at, _, value in external_reads(t, wrong)}
     value = seen.get(place)
@@ -75,7 +74,7 @@ def check_reads(level: Level, supposition: Supposition, one: Version, two: Versi
     transactions = supposition.transactions
     if transactions[one[0]].operations[one[1]][1] != transactions[two[0]].operations[two[1]][1]:
         raise RejectedError("the two reads are of different keys")
-    if one[0] == two[0] and first != second and level.forbids_non_repeatable:
+    if one[0] == two[0] and differ(first, second) and level.forbids_non_repeatable:
         return
     if not level.forbids_wrong_reads:
         raise RejectedError("the level does not forbid these reads")
