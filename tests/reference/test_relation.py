@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from isoscope.history import Interval, Status
 from isoscope.recorder import build
-from isoscope.reference.real_time import life, real_time
 from isoscope.reference.reads import counted
+from isoscope.reference.real_time import life, real_time
 from isoscope.reference.relation import session_order
 from tests.small_transactions import read, transaction, write
 
