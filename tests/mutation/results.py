@@ -21,8 +21,8 @@ specification (`src/isoscope/reference`), of `levels`, `verdict` and `explain`, 
 all if there are fewer. The tests that run the changed line, and take at most a second each, run until one
 fails: it kills the mutant.
 
-Drawn: {drawn}. Killed: {killed}. Survived, and equivalent to the right line: {equivalent}. Survived, and a test is
-missing: {missing}.
+Drawn: {drawn}. Killed: {killed}. Survived, and equivalent to the right line: {equivalent}. Survived, and a
+test is missing: {missing}.
 
 | file | mutants | killed |
 |---|---|---|

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.mutation.__main__ import PACKAGE
 from tests.mutation.mutants import Mutant, mutants_of
+from tests.mutation.survivors import EQUIVALENT, Survivor
 from tests.mutation.trials import Survey, in_child
 
 if TYPE_CHECKING:
@@ -109,3 +111,9 @@ def test_the_tests_of_a_line_run_fastest_first_within_the_limit(tmp_path: Path) 
     survey = Survey({"slow": 2.0, "fast": 0.5, "slowest": 3.0, "other": 0.1}, {str(mutant.path): lines})
     assert survey.of(mutant, 4.0) == ["fast", "slow"]
     assert survey.of(mutant, 0.1) == ["fast"]
+
+
+@pytest.mark.parametrize("survivor", EQUIVALENT, ids=lambda survivor: f"{survivor.file}: {survivor.function}")
+def test_a_mutant_that_is_called_equivalent_is_one_of_the_code(survivor: Survivor) -> None:
+    found = [(one.function, one.right, one.wrong) for one in mutants_of(PACKAGE / survivor.file)]
+    assert (survivor.function, survivor.right, survivor.wrong) in found
