@@ -69,7 +69,7 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="not only some mutants of each file")
     parser.add_argument("--number", type=int, default=15, help="mutants of each file")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=10, help="CPU seconds of tests for each mutant")
+    parser.add_argument("--seconds", type=float, default=6, help="CPU seconds of tests for each mutant")
     parser.add_argument("--survey", type=Path, help="which test runs which line: read, or written")
     parser.add_argument("--record", action="store_true", help="write the page")
     options = parser.parse_args()
