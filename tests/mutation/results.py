@@ -38,7 +38,7 @@ No test can tell these from the right line.
 _MISSING = """
 ## A test is missing
 
-No fast test tells these from the right line.
+None of the tests that ran tells these from the right line. Slower tests, which compare with the engine, may.
 
 | file | function | right | wrong |
 |---|---|---|---|
