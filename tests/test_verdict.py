@@ -222,3 +222,22 @@ def test_a_participant_says_where_its_session_was_and_what_went_on(
         faults=faults,
     )
     assert participant.at == at
+
+
+@pytest.mark.parametrize(
+    ("checked", "reason"),
+    [(5, "no violation was found; 3 checks depend on intervals that overlap"), (0, "no such evidence")],
+)
+def test_an_undecided_mechanism_leaves_the_answer_open(checked: int, reason: str) -> None:
+    """Beside one that worked; a mechanism of which nothing was checked says why."""
+    undecided = MechanismVerdict(
+        mechanism=Mechanism.MUTUAL_EXCLUSION,
+        outcome=Outcome.UNKNOWN,
+        reason="no such evidence",
+        checked=checked,
+        undecided=3,
+    )
+    worked = MechanismVerdict(mechanism=Mechanism.CONSISTENT_READ, outcome=Outcome.HOLDS, checked=1)
+    mechanisms = Mechanisms(profile="p", title="P", verdicts=(undecided, worked), dependencies=())
+    report = Report(history={"path": "a", "transactions": 2}, verdicts=(), mechanisms=mechanisms)
+    assert report.answer.reason == reason
