@@ -263,3 +263,10 @@ def test_a_log_proves_that_an_indeterminate_transaction_committed() -> None:
     assert violated(recorder.history()) == frozenset()
     recorder.version_order("x", [1], source=VersionSource.LOG)
     assert Level.READ_YOUR_WRITES in violated(recorder.history())
+
+
+def test_a_reader_between_transactions_that_only_write_breaks_update_serializable() -> None:
+    """The writers are in the cycle though they read nothing."""
+    lines = ("1: r(y,1) r(x,0)", "2: w(x,1) w(z,1)", "3: w(z,2) w(y,1)")
+    assert adya.outcome(told(*lines, z=[1, 2]), Level.UPDATE_SERIALIZABLE) is Outcome.VIOLATED
+    assert adya.outcome(told(*lines, z=[2, 1]), Level.UPDATE_SERIALIZABLE) is Outcome.HOLDS

@@ -116,3 +116,9 @@ def test_a_list_that_is_no_beginning_of_the_longest_shows_its_writers_and_misses
 
 def test_what_a_transaction_does_with_its_own_writes_is_no_edge() -> None:
     assert edges(told("1: a(x,1) r(x,[1]) a(x,2) r(x,[1;2])")) == set()
+
+
+def test_the_read_that_orders_appends_is_one_of_their_key_that_shows_them_all() -> None:
+    history = told("1: a(x,1) a(y,1)", "2: a(x,2) a(y,2)", "3: r(y,[1;2]) r(x,[1]) r(x,[1;2])")
+    found = {place for edge in edges(history) if edge.relation == "ww" for place in edge.operations[:1]}
+    assert found == {(2, 0), (2, 2)}

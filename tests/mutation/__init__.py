@@ -1,0 +1,1 @@
+"""Mutation testing: one wrong thing at a time in the specification and in the words of reports."""
