@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from isoscope.databases import process
 from isoscope.databases.process import Server
 from isoscope.errors import DatabaseError
 from tests.interrupts import wait_until
@@ -89,6 +90,16 @@ def test_stopping_twice_is_stopping_once(server: Server) -> None:
     server.stop()
     server.stop()
     assert not server.is_running
+
+
+def test_a_guard_that_takes_long_is_ended_and_the_folder_removed(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "_PATIENCE", 0.1)
+    os.kill(server._guard.pid, signal.SIGSTOP)
+    server.stop()
+    assert server._guard.returncode == -signal.SIGKILL
+    assert not server.folder.exists()
 
 
 def test_a_server_that_was_never_started_can_be_stopped(server: Server) -> None:

@@ -260,10 +260,15 @@ class Server:
     def stop(self) -> None:
         """Stops the server and removes its folder; never fails, and a second call does nothing."""
         self._end()
-        with suppress(OSError, subprocess.TimeoutExpired):
+        with suppress(OSError):
             if self._guard.stdin is not None and not self._guard.stdin.closed:
                 self._guard.stdin.close()
+        try:
             self._guard.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            # It is still removing the folder, which is done here as well.
+            self._guard.kill()
+            self._guard.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _spawn(self, command: Sequence[str], env: Mapping[str, str] | None = None) -> subprocess.Popen[bytes]:
