@@ -140,12 +140,12 @@ def lists_that_begin_alike_show_the_same_appends() -> None:
 def a_row_that_may_be_the_initial_state_proves_nothing() -> None:
     lost, later = run(1, write("x", 0), status=Status.INDETERMINATE), run(2, write("x", 5))
     grown, longer = run(1, append("x", 0), status=Status.INDETERMINATE), run(2, append("x", 5))
-    cases = {
-        of(lost, later, x=(LOG, [0, 5])): False,
-        of(lost, later, x=(LOG, [5, 0])): True,
-        of(grown, longer, x=(LOG, [0, 5])): True,
-    }
-    for history, counts in cases.items():
+    cases = (
+        (of(lost, later, x=(LOG, [0, 5])), False),
+        (of(lost, later, x=(LOG, [5, 0])), True),
+        (of(grown, longer, x=(LOG, [0, 5])), True),
+    )
+    for history, counts in cases:
         assert (0 in counted(history), history.columns.counted()[0]) == (counts, counts)
 
 

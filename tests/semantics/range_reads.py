@@ -135,6 +135,6 @@ def a_circle_of_what_is_left_out_is_a_phantom_and_nothing_else() -> None:
     both = edn("ok 0 [:rp :true {}] [:insert :x 1]", "ok 1 [:rp :true {}] [:insert :y 1]")
     [verdict] = check(both, ["serializable"]).verdicts
     assert verdict.anomaly_counts == {"phantom": 2}
-    torn = edn("ok 0 [:insert :x 1] [:append :l 1]", "ok 1 [:r :l [1]] [:rp :true {:l [1]}]")
+    torn = edn("ok 0 [:insert :x 1] [:w :y 1]", "ok 1 [:r :y 1] [:rp :true {:y 1}]")
     [verdict] = check(torn, ["parallel-snapshot-isolation"]).verdicts
     assert verdict.anomaly_counts == {"phantom": 1}
