@@ -158,7 +158,7 @@ class Steps:
 
     def _of_reads(self, number: int) -> Iterator[Edge]:
         for place, key in self.reads(number):
-            for source in sorted(self.supposition.sources(number, place)):
+            for source in sorted(self.supposition.dependencies(number, place)):
                 if source != INITIAL and self.supposition.counts(source):
                     yield Edge(source, number, "wr", entered=place)
             is_certain, version = self.shown(number, place)

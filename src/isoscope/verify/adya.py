@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.verify.explanation import last_writes
 from isoscope.verify.history import RejectedError
+from isoscope.verify.levels import OF_ROWS
 from isoscope.verify.reachability import first_path
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class _Graph:
 
     def __init__(self, history: History, reads: Reads, order: list[int], level: Level) -> None:
         self.phantoms = level.phantoms
+        self.filled = history.filled if level.kind in OF_ROWS else {}
         self.transactions = [history.transactions[number] for number in order]
         self.position = [-1] * (len(history.transactions) + 1)
         for place, number in enumerate(order):
@@ -46,10 +48,15 @@ class _Graph:
         t = self.transactions[place]
         found = list(reads.of(t))
         for observation in found:
-            for number in observation.all:
+            for number in self._depends_on(observation):
                 if self.position[number] >= place:
                     raise RejectedError(f"{t} reads from a transaction that the order puts after it")
         return found
+
+    def _depends_on(self, observation: Observation) -> tuple[int, ...]:
+        """The writers of what a read shows, and the first transaction that fills its key."""
+        filling = self.filled.get(observation.key)
+        return observation.all if filling is None else (*observation.all, filling)
 
     def _previous_in_session(self) -> dict[int, int]:
         last: dict[int, int] = {}
@@ -85,7 +92,7 @@ class _Graph:
         """Where wr edges come from that lead to operations up to one."""
         for observation in self.observations[place]:
             if observation.place <= until:
-                yield from (self.position[number] for number in observation.all if number >= 0)
+                yield from (self.position[number] for number in self._depends_on(observation) if number >= 0)
 
     def overwritten(self, place: int, until: float = inf) -> Iterator[int]:
         """Where ww edges come from that lead to operations up to one: writers of versions right before."""

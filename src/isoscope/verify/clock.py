@@ -182,6 +182,8 @@ class _Clock:
                 yield from self._first_reads_of(t)
                 continue
             for kind, key, value in t.operations:
+                if key in self.never_judged:
+                    continue
                 if kind in (WRITE, DELETE):
                     self.values[key] = value
                 elif kind == APPEND:

@@ -121,7 +121,7 @@ def _plain_step(supposition: Supposition, names: Names, step: dict[str, Any], fo
         return found
     if found.by == "wr":
         place = names.place(end, step.get("read"))[1]
-        if start not in supposition.sources(end, place):
+        if start not in supposition.dependencies(end, place):
             raise RejectedError(f"nothing shows that operation {place} of {two} reads from {one}")
         return found._replace(entered=place)
     return _version_step(supposition, names, step, found)

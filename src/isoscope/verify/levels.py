@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["BY_THE_CLOCK", "GUARANTEES", "LEVELS", "Level"]
+__all__ = ["BY_THE_CLOCK", "GUARANTEES", "LEVELS", "OF_ROWS", "Level"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,9 @@ def _guarantee(kind: str) -> Level:
 
 #: Kinds whose condition looks at the versions that two operations of a session meet.
 GUARANTEES = ("read-your-writes", "monotonic-reads", "monotonic-writes", "writes-follow-reads")
+
+#: Kinds at which a transaction that sees a key depends on the first transaction that fills it.
+OF_ROWS = ("serializable", "snapshot", "prefix", "single", "update", "monotonic")
 
 LEVELS: dict[str, Level] = {
     **_variants("serializable", "serializable", strong="strict-serializable"),

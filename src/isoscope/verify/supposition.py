@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from isoscope.verify.explanation import Explanation, external_reads, last_writes
 from isoscope.verify.history import APPEND, COMMITTED, INSTALLS, READ, UNKNOWN, RejectedError
-from isoscope.verify.levels import GUARANTEES
+from isoscope.verify.levels import GUARANTEES, OF_ROWS
 from isoscope.verify.predicates import fits
 from isoscope.verify.reads import INITIAL
 from isoscope.verify.version_order import VersionOrder
@@ -139,6 +139,14 @@ class Supposition:
             possible = self.possible_authors(number, key, element)
             if len(possible) == 1:
                 found |= possible
+        return found
+
+    def dependencies(self, number: int, place: int) -> set[int]:
+        """Where steps by wr come from that lead to an external read ("First transactions")."""
+        found = self.sources(number, place)
+        filling = self.history.filled.get(self.transactions[number].operations[place][1])
+        if filling is not None and filling != number and self.level.kind in OF_ROWS:
+            return found | {filling}
         return found
 
     def source(self, number: int, place: int) -> int:
