@@ -13,6 +13,7 @@ from docs.findings import FINDINGS, FOLDER, page, problems, reproduce
 
 from isoscope.databases import driver
 from isoscope.errors import DatabaseError
+from isoscope.levels import Level
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,11 @@ pytestmark = pytest.mark.slow
 EMBEDDED = ("sqlite", "duckdb")
 #: Bytes of a report: it opens without a wait.
 LARGEST = 300_000
+#: What the shrunk history of a finding breaks, by the level of which it is a counterexample.
+SHRUNK = {
+    Level.SERIALIZABLE: "serializability: 1 write skew",
+    Level.SNAPSHOT_ISOLATION: "snapshot isolation: 1 read skew",
+}
 
 
 def each() -> list[object]:
@@ -83,7 +89,9 @@ def test_the_report_for_duckdb_shows_what_duckdb_answers(capsys: pytest.CaptureF
 )
 def test_a_shrunk_counterexample_is_small_and_is_linked(finding: Finding) -> None:
     text = (FOLDER / f"{finding.name}-shrunk.txt").read_text(encoding="utf-8")
-    assert text.startswith(f"No. {finding.name}-shrunk.parquet broke serializability: 1 write skew.")
+    assert finding.shrinks is not None
+    broken = SHRUNK[finding.shrinks]
+    assert text.startswith(f"No. {finding.name}-shrunk.parquet broke {broken}.")
     assert re.search(r" [2-5] transactions,", text)
     assert f"]({finding.name}-shrunk.txt)" in finding.says
 
