@@ -37,6 +37,8 @@ HOW = (
     "check by yardstick."
 )
 TRANSACTIONS, PAIRS = 20_000, 5
+#: Of each run of a pair.
+PAIRED = 5_000
 QUICK_TRANSACTIONS, QUICK_PAIRS = 400, 1
 GOAL = "15 %"
 CLIENTS = (1, 2)
@@ -105,10 +107,12 @@ def run(target: Target, sizes: Sizes, *, transactions: int, clients: int, level:
     return perf_counter() - started, sum(one.repeated for one in terminals)
 
 
-def measurements(transactions: int = TRANSACTIONS, pairs: int = PAIRS) -> Iterator[Measurement]:
+def measurements(
+    transactions: int = TRANSACTIONS, *, paired: int = PAIRED, pairs: int = PAIRS
+) -> Iterator[Measurement]:
     with SERVERS["postgresql"](is_durable=True) as target:
         for clients in CLIENTS:
-            yield overhead(target, transactions=transactions, clients=clients, pairs=pairs)
+            yield overhead(target, transactions=paired, clients=clients, pairs=pairs)
     for database, level in RUNS:
         with SERVERS[database](is_durable=True) as target:
             yield history(target, database, level, transactions=transactions)
@@ -227,5 +231,5 @@ SUITE = Suite(
     title="Programs through the recorder: TPC-C",
     how=HOW,
     full=measurements,
-    quick=lambda: measurements(QUICK_TRANSACTIONS, QUICK_PAIRS),
+    quick=lambda: measurements(QUICK_TRANSACTIONS, paired=QUICK_TRANSACTIONS, pairs=QUICK_PAIRS),
 )
