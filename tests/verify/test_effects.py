@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from isoscope.verify.choices import all_choices
 from isoscope.verify.explanation import Explanation, Writes
-from isoscope.verify.history import History, Initial, Transaction
+from isoscope.verify.history import History, Initial, RejectedError, Transaction
 from tests.verify.small import accepts
 
 #: In one session, the value of transaction 3 that it replaced itself is read, and then the initial state.
@@ -64,3 +65,12 @@ def test_the_reads_of_a_transaction_are_judged_if_a_misplaced_list_shows_its_app
     line = {"level": "cut-isolation", "outcome": "violated", "proof": {"reads": [[2, 0], [2, 1]]}}
     assert accepts(history(*MISPLACED), line)
     assert not accepts(history(("committed", []), MISPLACED[1]), line)
+
+
+def test_more_explanations_than_can_be_tried_are_refused_and_not_listed() -> None:
+    """Of each of forty elements, either of two transactions may have appended the one that is shown first."""
+    appends = [("append", "x", element) for element in range(40)]
+    shown = [element for element in range(40) for _ in range(2)]
+    read = history(("committed", appends), ("committed", appends), ("committed", [("read", "x", shown)]))
+    with pytest.raises(RejectedError, match="more than 5000 explanations"):
+        all_choices(Writes(read))

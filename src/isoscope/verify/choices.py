@@ -8,8 +8,8 @@ each element of a list is, and which write each row of a log or of a declared or
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, combinations, product
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from itertools import chain, combinations, islice, product
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from isoscope.verify.explanation import NOTHING, external_reads, last_writes, takes_part
 from isoscope.verify.history import (
@@ -36,6 +36,7 @@ __all__ = ["Choice", "all_choices"]
 Version: TypeAlias = tuple[int, int]
 Shown: TypeAlias = tuple[Version | None, ...]
 _MOST = 5000
+_Part = TypeVar("_Part")
 
 
 class Choice(NamedTuple):
@@ -65,6 +66,14 @@ def all_choices(writes: Writes) -> list[Choice]:
             found.append(choice)
             if len(found) > _MOST:
                 raise RejectedError(f"there are more than {_MOST} explanations")
+    return found
+
+
+def _few(parts: Iterator[_Part]) -> list[_Part]:
+    """All of them; `RejectedError` before there are too many."""
+    found = [*islice(parts, _MOST + 1)]
+    if len(found) > _MOST:
+        raise RejectedError(f"there are more than {_MOST} explanations")
     return found
 
 
@@ -116,8 +125,8 @@ class _Choices:
             if not self._is_explained(chosen):
                 continue
             values = {self._operation(read)[1]: self._operation(read)[2] for read in chosen}
-            lists = [[*self._elements(key)] for key in self._repeated_lists()]
-            rows = [[*self._rows(source, key, values)] for source, key in self._repeated_rows()]
+            lists = [_few(self._elements(key)) for key in self._repeated_lists()]
+            rows = [_few(self._rows(source, key, values)) for source, key in self._repeated_rows()]
             for parts in product(*lists):
                 elements = tuple(sorted(chain.from_iterable(parts)))
                 yield from (Choice(self.effects, chosen, elements, each) for each in product(*rows))
