@@ -47,6 +47,7 @@ UNREACHABLE = {
     "tidb": "tidb://isoscope:secret@127.0.0.1:1/isoscope",
     "cockroachdb": "cockroachdb://isoscope:secret@127.0.0.1:1/isoscope",
     "yugabytedb": "yugabytedb://isoscope:secret@127.0.0.1:1/isoscope",
+    "arangodb": "arangodb://isoscope:secret@127.0.0.1:1/isoscope",
     "redis": "redis://isoscope:secret@127.0.0.1:1/0",
     "dgraph": "dgraph://127.0.0.1:1",
     "etcd": "etcd://127.0.0.1:1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from http.server import HTTPServer
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,7 +19,6 @@ from tests.arango_exchange import Exchange, refused, replayed
 if TYPE_CHECKING:
     from isoscope.databases.database import Content
 
-DRIVER = "isoscope.databases.arangodb:ArangoDatabase"
 BEGIN = Exchange("POST", "/_api/transaction/begin", {"result": {"id": "140", "status": "running"}}, 201)
 
 
@@ -171,16 +170,17 @@ def test_no_server_is_one_message_and_a_lost_one_is_a_lost_connection() -> None:
         ArangoDatabase("stream", url=url, settings={}).session().begin()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"target": "", "driver_path": DRIVER}, "ArangoDB needs an address"),
-        ({"target": "http://h:1", "driver_path": DRIVER, "settings": {"shards": "two"}}, "--set shards"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        connect(**arguments)
+def test_settings_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(UsageError, match="--set shards: expected a number, found two"):
+        connect("arangodb://h:1", settings={"shards": "two"})
+
+
+@pytest.mark.parametrize("scheme", ["http:", "arangodb:", "arangodb:http:"])
+def test_a_url_names_the_database_or_the_protocol(scheme: str) -> None:
+    with replayed([*opening(), *CLOSING]) as url:
+        found, version = database(f"{scheme}{url.removeprefix('http:')}")
+        found.close()
+    assert version == "ArangoDB 3.11.5"
 
 
 def test_rows_of_other_collections_and_of_open_transactions_are_no_versions() -> None:

@@ -194,7 +194,7 @@ def test_the_catalogue_says_which_databases_the_suite_runs() -> None:
     assert claimed == {*IN_SUITE} | here
 
 
-@pytest.mark.parametrize("name", ["cockroachdb", "yugabytedb"])
+@pytest.mark.parametrize("name", ["cockroachdb", "yugabytedb", "arangodb"])
 def test_a_database_that_is_not_started_asks_for_a_url(name: str) -> None:
     with pytest.raises(DatabaseError, match=f"is not started by isoscope\n\nhint: give its URL: {name}://"):
         driver(name)(next(iter(driver(name).ISOLATIONS)), settings={}).open("register")

@@ -33,6 +33,7 @@ DATABASES: Mapping[str, str] = {
     "dgraph": "dgraph",
     "cockroachdb": "postgresql.cockroachdb",
     "yugabytedb": "postgresql.yugabytedb",
+    "arangodb": "arangodb",
     "etcd": "etcd",
     "galera": "mariadb.galera",
     "cassandra": "cassandra",

@@ -1,8 +1,7 @@
 """ArangoDB by stream transactions over HTTP, with the order of versions from its write-ahead log.
 
-Written from the documented protocol and never run against a server: none could be had. So it is not among the
-databases that Isoscope lists: `isoscope run --driver isoscope.databases.arangodb:ArangoDatabase http://HOST:8529`
-uses it. A single server has a write-ahead log to read; a cluster has none, and its lists show their order.
+Written from the documented protocol and never run against a server: none could be had. A single server has a
+write-ahead log to read; a cluster has none, and its lists show their order.
 """
 
 from __future__ import annotations
@@ -62,13 +61,11 @@ class ArangoDatabase:
     }
 
     def __init__(self, isolation: str, *, url: str | None = None, settings: Mapping[str, str]) -> None:
-        if url is None:
-            raise UsageError("ArangoDB needs an address\n\nhint: as in http://127.0.0.1:8529")
         wrong = [name for name, value in settings.items() if not value.isdecimal()]
         if wrong:
             raise UsageError(f"--set {wrong[0]}: expected a number, found {settings[wrong[0]]}")
         self.isolation = isolation
-        self._url = url
+        self._url = _address(url or "")
         self._settings = settings
         self._collection = f"isoscope_{uuid4().hex[:8]}"
         self._content: Content = "register"
@@ -84,6 +81,9 @@ class ArangoDatabase:
 
     def open(self, content: Content) -> str:
         """Makes the collection."""
+        if not self._url:
+            hint = "give its URL: arangodb://USER:PASSWORD@HOST:PORT/DATABASE"
+            raise DatabaseError(f"ArangoDB is not started by isoscope\n\nhint: {hint}")
         self._content = content
         http = self._http = ArangoHttp(self._url)
         version = http.version()
@@ -275,6 +275,12 @@ def _refused(error: ArangoError) -> NoReturn:
     if error.number in _ABORTED:
         raise Aborted(_ABORTED[error.number]) from None
     raise DatabaseError(f"ArangoDB: {error}") from None
+
+
+def _address(url: str) -> str:
+    """The address of the server: `arangodb://HOST` is reached by HTTP, `arangodb:https://HOST` by HTTPS."""
+    place = url.removeprefix("arangodb:")
+    return f"http:{place}" if place.startswith("//") else place
 
 
 def _document(content: Content, key: int, value: int, *, is_first: bool = False) -> dict[str, Any]:

@@ -157,6 +157,16 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
             tested=Trial.NEVER,
             note="written by the documentation of its protocol; its statements were run on PostgreSQL",
         ),
+        "arangodb": Entry(
+            title="ArangoDB",
+            place=Place.URL,
+            starts="not by isoscope; a URL: arangodb://USER:PASSWORD@HOST:PORT/DATABASE, or "
+            "arangodb:https://...",
+            order="write-ahead log of a single server",
+            tested=Trial.NEVER,
+            note="written by the documentation of its protocol; the test suite runs it against recorded "
+            "answers",
+        ),
         "etcd": Entry(
             title="etcd",
             place=Place.NODES,
