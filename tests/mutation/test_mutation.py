@@ -95,6 +95,22 @@ def test_inner_functions_and_methods_are_changed_too(tmp_path: Path) -> None:
     assert (mutant.function, in_child(answer, cpu=5)) == ("C.p", 2)
 
 
+def test_a_function_that_another_one_returned_before_is_changed_too(tmp_path: Path) -> None:
+    """A table that is made at import holds such functions."""
+    path = tmp_path / "mutated.py"
+    path.write_text(
+        "def of(x):\n    def inner():\n        return x + 1\n    return inner\n\nTABLE = [of(5)]\n"
+    )
+    [mutant] = [one for one in mutants_of(path) if one.wrong == "2"]
+    [function] = loaded(path).TABLE
+
+    def answer() -> Any:
+        mutant.turn_on()
+        return function()
+
+    assert (function(), in_child(answer, cpu=5)) == (6, 7)
+
+
 def test_a_child_that_stops_or_does_not_end_has_no_answer() -> None:
     def endless() -> None:
         while True:
