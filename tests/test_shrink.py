@@ -261,7 +261,8 @@ def test_the_search_widens_from_the_anomaly_to_what_it_read_and_then_to_its_keys
             [("write", "x", 1)],
             [("read", "x", 1), ("write", "y", 1)],
             [("read", "y", 1)],
-            *([("write", "y", value)] for value in (2, 3)),
+            [("write", "y", 2)],
+            [("write", "y", 3)],
             [("write", "z", 1)],
         ]
     )

@@ -11,6 +11,7 @@ from isoscope.reference.mechanisms import Finding, Place, judge
 
 from . import timed
 from .timed import (
+    aborted,
     append,
     commit,
     committed,
@@ -18,7 +19,9 @@ from .timed import (
     history,
     insert,
     profile,
+    range_read,
     read,
+    rollback,
     write,
 )
 
@@ -111,6 +114,39 @@ def test_locks_of_a_database_exclude_each_other_whatever_the_rows() -> None:
     )
     assert judge(told, timed.SQLITE).cases() == {("lock-violation", "row"), ("lock-violation", "commit")}
     assert judge(told, STATEMENT).cases() == set()
+
+
+@pytest.mark.parametrize("released", [(7, 8), (11, 12)])
+def test_a_lock_of_a_predicate_is_named_before_the_row_that_was_inserted(released: tuple[int, int]) -> None:
+    """Whichever of the two is released first."""
+    told = history(
+        committed(range_read(1, 9, {}, 1, 2), commit(*released)),
+        committed(insert(5, 50, 3, 4), commit(9, 10)),
+    )
+    assert judge(told, timed.INNODB_SERIALIZABLE).findings == {
+        Finding("lock-violation", "predicate", (Place(0, 0), Place(1, 0)))
+    }
+
+
+@pytest.mark.parametrize(("key", "pairs"), [("x", (1, 1)), ("y", (0, 0))])
+def test_the_last_statement_of_a_transaction_that_was_rolled_back_may_never_have_got_its_lock(
+    key: str, pairs: tuple[int, int]
+) -> None:
+    """It is not known which statement failed; the one before it had been answered."""
+    told = history(
+        aborted(write("x", 1, 1, 2), write("y", 1, 3, 4), rollback(9, 10)),
+        committed(write(key, 2, 5, 6), commit(7, 8)),
+    )
+    assert judge(told, STATEMENT).checked["mutual-exclusion"] == pairs
+
+
+def test_a_row_that_a_locking_read_does_not_show_is_not_locked_by_it() -> None:
+    """So the read may have looked for it before it waited for the lock of another row."""
+    told = history(
+        committed(insert(2, 20, 1, 2), commit(3, 8)),
+        committed(range_read(1, 9, {1: 10}, 5, 9), commit(10, 11)),
+    )
+    assert judge(told, timed.SQLITE).cases() == set()
 
 
 # First updater wins.
