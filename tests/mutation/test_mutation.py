@@ -41,6 +41,7 @@ def mutants(folder: Path, body: str) -> list[Mutant]:
         ("return x(True)", [("True", "False")]),
         ("return x.before", [("x.before", "x.after")]),
         ("return f(x, y)", [("f(x, y)", "f(y, x)")]),
+        ("return f(x, x)", []),
         ("return sorted(x, key=y)", [("sorted(x, key=y)", "list(x)")]),
         ("return x if y else z", [("x if y else z", "x"), ("x if y else z", "z")]),
         ("return [a for a in x if y]", [("y", "True")]),

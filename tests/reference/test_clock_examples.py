@@ -179,7 +179,13 @@ def test_a_value_after_a_predicate_that_left_it_out_is_wrong_only_if_the_predica
         Operation(kind=OperationKind.READ, key="x", value=value),
     )
     reader = Transaction(
-        number=0, id=0, session=0, session_id=0, start=Timestamp(1), commit=Timestamp(2), operations=operations
+        number=0,
+        id=0,
+        session=0,
+        session_id=0,
+        start=Timestamp(1),
+        commit=Timestamp(2),
+        operations=operations,
     )
     found = clock.judge(build([reader], initial=Initial(value=value)), SI).violations
     assert [(v.name, v.index) for v in found if v.axiom == "int"] == [("non-repeatable-read", 1)] * is_wrong

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Status, Transaction
+from isoscope.history import UNKNOWN, Initial, Operation, OperationKind, Range, Status, Transaction
 from isoscope.recorder import build
 from isoscope.reference.counted import counted
 
@@ -26,7 +26,9 @@ def which_count(*transactions: list[Operation], initial: Initial) -> frozenset[i
     return counted(
         build(
             (
-                Transaction(number=0, id=n, session=0, session_id=n, operations=tuple(operations), status=status)
+                Transaction(
+                    number=0, id=n, session=0, session_id=n, operations=tuple(operations), status=status
+                )
                 for n, (operations, status) in enumerate(zip(transactions, statuses, strict=False))
             ),
             initial=initial,
@@ -53,8 +55,18 @@ def test_only_a_read_of_another_transaction_proves_that_this_one_committed(
     assert which_count([write(2)], reader, initial=ZERO) == counts
 
 
+@pytest.mark.parametrize(("initial", "counts"), [(5, {1}), (1, {0, 1})])
+def test_a_delete_is_proven_by_a_search_only_if_nothing_else_can_have_left_the_row_out(
+    initial: int, counts: set[int]
+) -> None:
+    """The initial value 5 does not match either."""
+    search = Operation(kind=OperationKind.RANGE_READ, value=Range(rows=()), predicate="[:= 1]")
+    assert which_count([DELETE], [search], initial=Initial(value=initial)) == counts
+
+
 @pytest.mark.parametrize(
-    ("written", "shown", "counts"), [(write(5), 5, {0, 1, 2}), (DELETE, None, {1, 2}), (write(5), None, {1, 2})]
+    ("written", "shown", "counts"),
+    [(write(5), 5, {0, 1, 2}), (DELETE, None, {1, 2}), (write(5), None, {1, 2})],
 )
 def test_a_deleted_key_of_unknown_initial_value_may_have_held_nothing_and_only_nothing(
     written: Operation, shown: int | None, counts: set[int]

@@ -72,7 +72,7 @@ def test_a_snapshot_that_comes_before_its_commit_may_be_the_only_sign_that_the_t
     told = history(
         committed(write("z", 1, 1, 2), read("y", 0, 11, 12), commit(None, 20)),
         committed(read("x", 0, 1, 2), write("y", 2, 15, 16), commit(17, 18)),
-        committed(write("x", 3, 5, 6), commit(9, 10)),
+        committed(read("v", 0, 1, 2), write("x", 3, 5, 6), commit(9, 10)),
         initial=0,
     )
     first_read = profile(

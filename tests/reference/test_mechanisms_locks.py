@@ -7,16 +7,21 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope.profiles import Conduct, Lock, Read, Snapshot
-from isoscope.reference.mechanisms import Finding, Place, judge
+from isoscope.reference.mechanisms import Finding, Place, Store, judge
+from isoscope.reference.mechanisms.conduct import conduct_of
+from isoscope.reference.mechanisms.lock_order import Sequence, of_locks
+from isoscope.reference.reads import token
 
 from . import timed
 from .timed import (
     aborted,
     append,
+    begin,
     commit,
     committed,
     delete,
     history,
+    indeterminate,
     insert,
     profile,
     range_read,
@@ -82,6 +87,12 @@ def test_the_statement_says_what_a_read_locks(statement: str, is_violated: bool)
     assert bool(judge(told, timed.POSTGRESQL_READ_COMMITTED).findings) == is_violated
 
 
+@pytest.mark.parametrize("marker", [begin(1, 2), commit(1, 2), rollback(1, 2)])
+def test_a_marker_neither_locks_nor_reads(marker: Operation) -> None:
+    """Also where every select locks what it asks for."""
+    assert conduct_of(marker, timed.INNODB_SERIALIZABLE) == (Lock.NONE, Read.CONSISTENT, False, False)
+
+
 def test_a_read_that_finds_no_row_locks_nothing() -> None:
     told = history(
         committed(insert("x", 1, 1, 2), commit(7, 8)),
@@ -128,6 +139,19 @@ def test_a_lock_of_a_predicate_is_named_before_the_row_that_was_inserted(release
     }
 
 
+@pytest.mark.parametrize("released", [(5, 8), (5, 30)])
+def test_what_a_lock_of_a_predicate_and_a_new_row_have_in_common_is_the_row(
+    released: tuple[int, int],
+) -> None:
+    """Whichever of the two locks is released first."""
+    told = history(
+        committed(range_read(1, 9, {}, 1, 2), commit(*released)),
+        committed(insert(5, 50, 7, 20), commit(21, 22)),
+    )
+    found = of_locks(Store(told, timed.INNODB_SERIALIZABLE))
+    assert found == (Sequence(token(5), 0, 1, 0),)
+
+
 @pytest.mark.parametrize(("key", "pairs"), [("x", (1, 1)), ("y", (0, 0))])
 def test_the_last_statement_of_a_transaction_that_was_rolled_back_may_never_have_got_its_lock(
     key: str, pairs: tuple[int, int]
@@ -138,6 +162,15 @@ def test_the_last_statement_of_a_transaction_that_was_rolled_back_may_never_have
         committed(write(key, 2, 5, 6), commit(7, 8)),
     )
     assert judge(told, STATEMENT).checked["mutual-exclusion"] == pairs
+
+
+def test_a_transaction_that_asked_to_commit_had_all_its_locks() -> None:
+    """Although it is not known how it ended, or when the last one was released."""
+    told = history(
+        indeterminate(write("x", 1, 3, 4), commit(9, 10)),
+        committed(write("x", 2, 5, 6), commit(7, 8)),
+    )
+    assert judge(told, STATEMENT).checked["mutual-exclusion"] == (1, 1)
 
 
 def test_a_row_that_a_locking_read_does_not_show_is_not_locked_by_it() -> None:

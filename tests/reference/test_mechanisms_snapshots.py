@@ -155,7 +155,7 @@ def test_the_first_state_is_named_with_the_write_that_replaced_it_in_uncommitted
 
 
 def test_a_snapshot_is_not_torn_by_a_transaction_that_may_not_have_committed() -> None:
-    """The second one may be no version at all: then nothing says that the first committed before the third."""
+    """The second one may be no version at all: then nothing says that the first came before the third."""
     told = history(
         committed(write("x", 1, 1, 2), commit(3, 100)),
         indeterminate(write("x", 5, 4, 10), write("y", 6, 11, 12), commit(13, 14)),
@@ -182,6 +182,7 @@ def test_where_clocks_differ_a_snapshot_still_shows_what_was_committed_before_it
     told = history(
         committed(write("x", 1, 1, 2), write("z", 1, 1, 2), commit(3, 40)),
         committed(write("z", 2, 1, 2), commit(11, 12)),
+        committed(write("z", 3, 1, 2), commit(5, 60)),
         committed(write("z", 3, 1, 2), commit(5, 60)),
         committed(read("x", 0, 20, 21), read("z", 3, 22, 23), commit(24, 25)),
         committed(read("z", 2, 50, 51), commit(52, 53)),

@@ -24,7 +24,13 @@ def run(
 ) -> Transaction:
     interval = Interval(begin, end)
     return Transaction(
-        number=0, id=None, session=0, session_id=None, operations=(operation,), interval=interval, status=status
+        number=0,
+        id=None,
+        session=0,
+        session_id=None,
+        operations=(operation,),
+        interval=interval,
+        status=status,
     )
 
 

@@ -98,7 +98,11 @@ def rollback(*times: int) -> Operation:
 
 
 def _operation(
-    kind: OperationKind, key: Scalar, value: Value | Range, times: tuple[int | None, ...], details: dict[str, Any]
+    kind: OperationKind,
+    key: Scalar,
+    value: Value | Range,
+    times: tuple[int | None, ...],
+    details: dict[str, Any],
 ) -> Operation:
     interval = Interval(*times) if times else None
     return Operation(kind=kind, key=key, value=value, interval=interval, **details)
