@@ -1,7 +1,8 @@
-"""The answer for every level: what it needs of real time, and what levels say of each other."""
+"""The answer for every level: what those with real time need to know of times."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -34,22 +35,10 @@ def run(
     )
 
 
-def in_order(*transactions: Transaction, initial: int = 0) -> History:
+def in_order(*transactions: Transaction) -> History:
     """Each in a session of its own."""
-    numbered = (
-        Transaction(
-            number=0,
-            id=number,
-            session=0,
-            session_id=number,
-            operations=t.operations,
-            interval=t.interval,
-            positions=t.positions,
-            status=t.status,
-        )
-        for number, t in enumerate(transactions)
-    )
-    return build(numbered, initial=Initial(value=initial))
+    numbered = (replace(t, id=number, session_id=number) for number, t in enumerate(transactions))
+    return build(numbered, initial=Initial(value=0))
 
 
 @pytest.mark.parametrize(
@@ -81,22 +70,11 @@ def test_an_indeterminate_transaction_ends_after_everything_else_by_clock_and_by
     by: str,
 ) -> None:
     """It may take effect at any time later: its write is read after a read that still misses it."""
-    lives = [Interval(0, None), Interval(2, 3), Interval(4, 5)]
-    operations = [WRITE, Operation(kind=OperationKind.READ, key="x", value=0), READ]
-    statuses = [Status.INDETERMINATE, Status.COMMITTED, Status.COMMITTED]
-    history = in_order(
-        *(
-            Transaction(
-                number=0,
-                id=None,
-                session=0,
-                session_id=None,
-                operations=(operation,),
-                status=status,
-                positions=life if by == "positions" else None,
-                interval=life if by == "interval" else None,
-            )
-            for life, operation, status in zip(lives, operations, statuses, strict=True)
-        )
+    recorded = (
+        run(WRITE, 0, None, Status.INDETERMINATE),
+        run(replace(READ, value=0), 2, 3),
+        run(READ, 4, 5),
     )
+    by_place = (replace(t, interval=None, positions=t.interval) for t in recorded)
+    history = in_order(*(by_place if by == "positions" else recorded))
     assert explanations.outcomes(history)[Level.STRICT_SERIALIZABLE] is Outcome.HOLDS
