@@ -10,6 +10,9 @@ from isoscope import Recorder, check
 from isoscope.explain import contradiction, message, proof, trimmed
 from isoscope.history import VersionSource
 from isoscope.verdict import Anomaly, ConflictFacts
+from tests.recorded import record
+from tests.small_histories import a, r, w
+from tests.step_rows import found
 from tests.test_explain import CONFLICTS, SENTENCES, anomaly_in
 from tests.test_explain_cycles import CASES
 
@@ -111,6 +114,28 @@ def test_a_contradiction_is_one_sentence(case: str) -> None:
     assert said.endswith(".")
     assert ". " not in said
     assert said.startswith(("So ", "But ")) == bool(told(case).steps)
+
+
+def test_a_list_whose_update_was_lost_is_shown_around_its_last_element() -> None:
+    """Both changed the end of the list: what stands far before it does not matter."""
+    long = tuple(range(100, 120))
+    history = record([r("x", long), a("x", 1)], [r("x", long), a("x", 2)], [r("x", (*long, 1, 2))])
+    missed = ("T2 rw T1", "x", "T2.0 T1.1", "list read")
+    anomaly = found(history, "lost-update", missed, ("T1 ww T2", "x", "T3.0 T1.1 T2.1", "list read"))
+    assert contradiction(anomaly) == (
+        "So T1 and T2 both changed x = [... 117 118 119], and neither saw the other's append: T2's came "
+        "second."
+    )
+
+
+def test_real_time_is_named_if_it_alone_orders_the_versions_of_a_circle() -> None:
+    history = record([r("y", 0), w("x", 1)], [r("x", 0), w("y", 1)])
+    back = ("T2 rw T1", "x", "T2.0 T1.1", "real-time")
+    anomaly = found(history, "write-skew-real-time", ("T1 rw T2", "y", "T1.0 T2.1", "real-time"), back)
+    assert contradiction(anomaly) == (
+        "So T1 and T2 each read what the other then changed: each would have to come before the other. Only "
+        "real time orders the versions of y and x."
+    )
 
 
 def test_without_steps_the_contradiction_is_the_message() -> None:

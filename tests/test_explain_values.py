@@ -6,6 +6,9 @@ import pytest
 
 from isoscope import UNKNOWN, Term
 from isoscope.explain import message, shown
+from isoscope.explain.operation_text import action
+from isoscope.explain.value_text import shown_around
+from isoscope.verdict import Witness
 from tests.recorded import record
 from tests.test_explain import anomaly_in
 
@@ -70,3 +73,23 @@ def test_long_elements_of_a_list_are_abbreviated_one_by_one() -> None:
 def test_hostile_keys_values_and_ids_are_harmless_in_a_sentence(hostile: str) -> None:
     history = record([("write", hostile, hostile), ("abort",)], [("read", hostile, hostile)])
     assert message(anomaly_in(history)).isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ((106, 107, 108, 109, 110, 111, 112, 113), "[106 107 108 109 110 111 112 113]"),
+        (tuple(range(100, 120)), "[... 108 109 110 111 112 ...]"),
+        ((110, *range(200, 220)), "[110 200 201 ...]"),
+        ("110", '"110"'),
+    ],
+)
+def test_only_a_long_list_is_cut_to_what_stands_around_the_elements_that_matter(
+    value: object, text: str
+) -> None:
+    assert shown_around(value, [110]) == text
+
+
+def test_a_read_whose_result_is_not_known_says_so() -> None:
+    lost = Witness(transaction="T1", kind="read", key="x", value=UNKNOWN)
+    assert action(lost) == "read x, with an unknown result"

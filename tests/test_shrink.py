@@ -14,6 +14,7 @@ import isoscope
 from isoscope.api import Question
 from isoscope.checkers import check
 from isoscope.explain import shrink
+from isoscope.explain.neighbourhood import neighbourhoods
 from isoscope.history import Initial, Operation, OperationKind, Status, Term, Transaction, VersionSource
 from isoscope.recorder import build
 from isoscope.verdict import Anomaly, Outcome
@@ -242,6 +243,46 @@ def test_a_transaction_is_found_by_its_label(transaction_id: Scalar, label: str)
     near = Anomaly(name="thin-air-read", transactions=(label,), keys=("x",))
     assert [t.id for t in shrink(history, is_broken, near=[near])] == [transaction_id]
     assert max(sizes) == 1
+
+
+def test_a_label_in_quotes_is_not_the_id_without_them() -> None:
+    history = build(
+        Transaction(number=0, id=name, session=0, session_id=name) for name in ("a", "'a'", "b", "c")
+    )
+    near = Anomaly(name="thin-air-read", transactions=("'a'",), keys=("x",))
+    first = next(neighbourhoods(history, [near]))
+    assert [t.id for t in first] == ["'a'"]
+
+
+def test_the_search_widens_from_the_anomaly_to_what_it_read_and_then_to_its_keys() -> None:
+    """One read back, two reads back, all that share a key with the anomaly, and then the whole history."""
+    history = recorded(
+        [
+            [("write", "x", 1)],
+            [("read", "x", 1), ("write", "y", 1)],
+            [("read", "y", 1)],
+            [("write", "y", 2)],
+            [("write", "y", 3)],
+            [("write", "z", 1)],
+        ]
+    )
+    near = Anomaly(name="thin-air-read", transactions=("T3",), keys=("y",))
+    found = [[t.id for t in part] for part in neighbourhoods(history, [near])]
+    assert found == [[2, 3], [1, 2, 3], [2, 3, 4, 5], [1, 2, 3, 4, 5, 6]]
+
+
+def test_halves_are_dropped_first_then_ever_shorter_runs() -> None:
+    """Delta debugging (Zeller and Hildebrandt 2002), of a history that needs everything it has."""
+    history = recorded([[("write", f"x{number}", 1)] for number in range(8)])
+    sizes = []
+
+    def is_broken(part: History) -> bool:
+        sizes.append(len(part))
+        return size(part) == size(history)
+
+    shrink(history, is_broken)
+    assert sizes[:15] == [8, *[4] * 2, *[6] * 4, *[7] * 8]
+    assert {*sizes[15:]} == {8}
 
 
 def test_of_several_anomalies_the_one_that_shows_least_is_the_start() -> None:

@@ -241,3 +241,18 @@ def test_an_undecided_mechanism_leaves_the_answer_open(checked: int, reason: str
     mechanisms = Mechanisms(profile="p", title="P", verdicts=(undecided, worked), dependencies=())
     report = Report(history={"path": "a", "transactions": 2}, verdicts=(), mechanisms=mechanisms)
     assert report.answer.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "counts"),
+    [({Level.PL_2}, True), ({Level.PL_2, Level.CAUSAL}, True), ({Level.PL_1}, False)],
+)
+def test_an_anomaly_decides_the_exit_status_if_it_breaks_one_of_the_levels_to_fail_on(
+    fail_on: set[Level], counts: bool
+) -> None:
+    broken = tuple(
+        dataclasses.replace(verdict(level, Outcome.VIOLATED), anomaly_counts={"aborted-read": 1})
+        for level in (Level.PL_2, Level.CAUSAL, Level.SERIALIZABLE)
+    )
+    [found] = Report(history={}, verdicts=broken, fail_on=frozenset(fail_on)).findings
+    assert (found.levels, found.counts) == ((Level.PL_2, Level.CAUSAL, Level.SERIALIZABLE), counts)

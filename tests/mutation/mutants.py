@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+from collections import Counter
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
@@ -38,15 +39,20 @@ class Mutant:
         self._place.put(self._wrong)
         code = compile(self._tree, str(self.path), "exec")
         [wrong] = [one for one in _codes(code) if one.co_qualname == self.function and self._is_at(one)]
-        loaded = [one for one in gc.get_objects() if isinstance(one, FunctionType) and self._is_of(one)]
-        assert loaded, f"{self.function} is not loaded"
-        for function in loaded:
-            function.__code__ = wrong
+        loaded = [one for one in gc.get_objects() if isinstance(one, FunctionType)]
+        assert [one for one in loaded if self._is_of(one, wrong)], f"{self.function} is not loaded"
+        # Tables made at import hold functions that others returned: these have codes of their own.
+        inner = list(_codes(wrong))
+        names = Counter(code.co_qualname for code in inner)
+        for changed in (wrong, *(code for code in inner if names[code.co_qualname] == 1)):
+            for function in loaded:
+                if self._is_of(function, changed) and function.__code__.co_freevars == changed.co_freevars:
+                    function.__code__ = changed
 
-    def _is_of(self, function: FunctionType) -> bool:
+    def _is_of(self, function: FunctionType, changed: CodeType) -> bool:
         code = function.__code__
-        in_file = code.co_filename == str(self.path) and code.co_qualname == self.function
-        return in_file and self._is_at(code)
+        names = (code.co_filename, code.co_qualname, code.co_firstlineno)
+        return names == (str(self.path), changed.co_qualname, changed.co_firstlineno)
 
     def _is_at(self, code: CodeType) -> bool:
         return code.co_firstlineno == self._place.first_line

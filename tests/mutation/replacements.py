@@ -98,7 +98,9 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
             yield ast.Call(ast.Name("list", ast.Load()), [values], [])
         case ast.Call(args=[ast.Starred(), *_] | [_, ast.Starred(), *_]):
             return
-        case ast.Call(func=func, args=[first, second, *rest], keywords=keywords):
+        case ast.Call(func=func, args=[first, second, *rest], keywords=keywords) if ast.dump(
+            first
+        ) != ast.dump(second):
             yield ast.Call(func, [second, first, *rest], keywords)
 
 

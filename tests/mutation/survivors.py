@@ -17,6 +17,10 @@ class Survivor:
     wrong: str
 
 
+_MISSED = (
+    "shown is not None and write.place is not None and write.is_certain and (write.transaction != "
+    "reading.observation.place.transaction) and _is_before(shown, write.transaction, order)"
+)
 EQUIVALENT = {
     Survivor(
         "reference/left_out.py", "hides", "asked(read) or ''", "asked(read)"
@@ -24,6 +28,24 @@ EQUIVALENT = {
     Survivor(
         "reference/snapshot.py", "demands", "2", "3"
     ): "the name of a relation becomes one more transaction, which begins before it commits and has no edge",
+    Survivor(
+        "reference/instants/traces.py",
+        "_before",
+        "related(other, step, changed)",
+        "related(step, other, changed)",
+    ): "two steps are related whichever of them is named first",
+    Survivor(
+        "reference/mechanisms/certifier.py",
+        "missed",
+        _MISSED,
+        _MISSED.replace(" and write.place is not None", ""),
+    ): "the initial version alone has no place, and no version comes before it; the check is for the types",
+    Survivor(
+        "reference/mechanisms/mutual_exclusion.py",
+        "_covers",
+        "predicate.bounds is None or row.inserted is None",
+        "row.inserted is None",
+    ): "one of the two locks is of a predicate: if the other one has no bounds, the first inserts nothing",
     Survivor(
         "verdict/presentation.py", "Presentation._subject", "'Report | Search'", "''"
     ): "`cast` is for the type checker",

@@ -41,6 +41,7 @@ def mutants(folder: Path, body: str) -> list[Mutant]:
         ("return x(True)", [("True", "False")]),
         ("return x.before", [("x.before", "x.after")]),
         ("return f(x, y)", [("f(x, y)", "f(y, x)")]),
+        ("return f(x, x)", []),
         ("return sorted(x, key=y)", [("sorted(x, key=y)", "list(x)")]),
         ("return x if y else z", [("x if y else z", "x"), ("x if y else z", "z")]),
         ("return [a for a in x if y]", [("y", "True")]),
@@ -93,6 +94,22 @@ def test_inner_functions_and_methods_are_changed_too(tmp_path: Path) -> None:
         return value.p
 
     assert (mutant.function, in_child(answer, cpu=5)) == ("C.p", 2)
+
+
+def test_a_function_that_another_one_returned_before_is_changed_too(tmp_path: Path) -> None:
+    """A table that is made at import holds such functions."""
+    path = tmp_path / "mutated.py"
+    path.write_text(
+        "def of(x):\n    def inner():\n        return x + 1\n    return inner\n\nTABLE = [of(5)]\n"
+    )
+    [mutant] = [one for one in mutants_of(path) if one.wrong == "2"]
+    [function] = loaded(path).TABLE
+
+    def answer() -> Any:
+        mutant.turn_on()
+        return function()
+
+    assert (function(), in_child(answer, cpu=5)) == (6, 7)
 
 
 def test_a_child_that_stops_or_does_not_end_has_no_answer() -> None:

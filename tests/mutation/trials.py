@@ -112,10 +112,8 @@ def _surveyed(items: Sequence[pytest.Item], folders: Sequence[Path]) -> dict[str
     for item, following in zip(items, [*items[1:], None], strict=True):
         measured.switch_context(item.nodeid)
         start = time.process_time()
-        signal.setitimer(signal.ITIMER_PROF, LONGEST)
-        if _passes(item, following):
+        if _passes_in_time(item, following):
             seconds[item.nodeid] = time.process_time() - start
-    signal.setitimer(signal.ITIMER_PROF, 0)
     measured.stop()
     data = measured.get_data()
     return {
@@ -140,6 +138,17 @@ def _stop(_: int, frame: FrameType | None) -> None:
         signal.setitimer(signal.ITIMER_PROF, 0.001)
     else:
         raise _TooSlowError
+
+
+def _passes_in_time(item: pytest.Item, following: pytest.Item | None) -> bool:
+    """The signal may come when the test is over and pytest no longer waits for an exception."""
+    try:
+        signal.setitimer(signal.ITIMER_PROF, LONGEST)
+        return _passes(item, following)
+    except _TooSlowError:
+        return False
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def _passes(item: pytest.Item, following: pytest.Item | None) -> bool:

@@ -212,6 +212,56 @@ CASES = (
         is_explained=False,
     ),
     Case(
+        "7: a delete finds what the snapshot has, and a row that was inserted since is none of it",
+        "postgresql/repeatable-read",
+        history(
+            committed(read("y", None, 1, 2), delete("x", 7, 8), commit(9, 10)),
+            committed(insert("x", 1, 3, 4), commit(5, 6)),
+            initial=None,
+        ),
+    ),
+    Case(
+        "7: the same delete finds the row where it looks at the newest versions",
+        "mysql/repeatable-read",
+        history(
+            committed(read("y", None, 1, 2), delete("x", 7, 8), read("x", 1, 9, 10), commit(11, 12)),
+            committed(insert("x", 1, 3, 4), commit(5, 6)),
+            initial=None,
+        ),
+        is_explained=False,
+    ),
+    Case(
+        "7: a statement behind a delete that found nothing shows its own snapshot, not that of the commit",
+        "postgresql/read-committed",
+        history(
+            committed(delete("x", 1, 2), read("x", 1, 7, 8), commit(13, 14)),
+            committed(insert("x", 1, 3, 4), commit(5, 6)),
+            committed(write("x", 2, 9, 10), commit(11, 12)),
+            initial=None,
+        ),
+    ),
+    Case(
+        "7: two consecutive rw are allowed if the second transaction commits before the third",
+        "postgresql/serializable",
+        history(
+            committed(read("y", 0, 1, 2), write("z", 1, 3, 4), commit(11, 12)),
+            committed(read("x", 0, 1, 2), write("y", 2, 3, 4), commit(5, 6)),
+            committed(read("v", 0, 1, 2), write("x", 3, 3, 4), commit(7, 8)),
+            initial=0,
+        ),
+    ),
+    Case(
+        "7: they are not if the third commits first",
+        "postgresql/serializable",
+        history(
+            committed(read("y", 0, 1, 2), write("z", 1, 3, 4), commit(11, 12)),
+            committed(read("x", 0, 1, 2), write("y", 2, 3, 4), commit(7, 8)),
+            committed(read("v", 0, 1, 2), write("x", 3, 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+        is_explained=False,
+    ),
+    Case(
         "8: a version is not seen before its writer asks to commit",
         "spanner/serializable",
         history(

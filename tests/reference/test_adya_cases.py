@@ -85,6 +85,12 @@ CASES = [
         id="two update what both read, though its writer had read from one of them",
     ),
     pytest.param(
+        told("1: w(x,1) w(y,1) r(z,0)", "2: r(x,0) r(y,1) w(z,1)"),
+        {"read-skew": 1},
+        breaks(Level.CONSISTENT_VIEW, Level.PREFIX),
+        id="a read that closes a read skew closes no write skew too",
+    ),
+    pytest.param(
         told("1: r(x,0) w(x,1)", "2: r(x,1) w(x,2)"),
         {},
         frozenset(),
@@ -187,6 +193,22 @@ def test_a_claim_decides_what_no_level_infers() -> None:
     assert adya.outcome(history, Level.PL_1) is Outcome.HOLDS
     assert adya.outcome(history, Level.PL_1, ["writes-follow-reads"]) is Outcome.VIOLATED
     assert cycles.names(history, ["writes-follow-reads"])["write-cycle"] == 1
+
+
+def test_of_two_updates_of_one_version_the_first_in_the_history_is_not_the_lost_one() -> None:
+    """What it missed still counts for other names: here the two also read what the other then changed."""
+    between = (f"{session}: r(z,0)" for session in range(2, 8))
+    history = told("0: r(z,0)", "1: r(x,0) w(x,1) w(y,1)", *between, "8: r(x,0) w(x,2) r(y,0)")
+    assert cycles.names(history) == {"lost-update": 1, "write-skew": 1}
+
+
+def test_a_non_repeatable_read_breaks_what_implies_cut_isolation_also_where_its_versions_are_not_known() -> (
+    None
+):
+    """Repeated values hide which versions were read, but not that they differ."""
+    history = told("1: w(x,1)", "2: w(x,1)", "3: w(x,2)", "4: w(x,2)", "5: r(x,1) r(x,2)")
+    assert adya.outcome(history, Level.PARALLEL_SNAPSHOT_ISOLATION) is Outcome.VIOLATED
+    assert adya.outcome(history, Level.CURSOR_STABILITY) is Outcome.UNKNOWN
 
 
 def test_versions_that_claims_put_before_themselves_break_every_level_but_the_guarantees() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope.history import Initial
+from isoscope.history import Initial, Operation, OperationKind, Range, Timestamp, Transaction
 from isoscope.recorder import build
 from isoscope.reference import clock, reads
 from isoscope.reference.clock import SetAside
@@ -152,6 +152,8 @@ def test_a_stale_read_is_classed_by_its_writer(lines: tuple[str, ...], expected:
         ("[2;1;3]", " x never-written"),
         ("[1;2;3;3]", " x never-written"),
         ("[1;71]", " x never-written"),
+        # Also if another element is of a transaction that never committed.
+        ("[8;71]", " x never-written"),
     ],
 )
 def test_a_list_is_compared_element_by_element(read: str, expected: str | None) -> None:
@@ -165,6 +167,28 @@ def test_a_list_is_compared_element_by_element(read: str, expected: str | None) 
     )
     stale = [text for text in brief(history) if text.startswith("stale-read")]
     assert stale == ([f"stale-read 5{expected}"] if expected else [])
+
+
+@pytest.mark.parametrize(("value", "is_wrong"), [(5, False), (1, True)])
+def test_a_value_after_a_predicate_that_left_it_out_is_wrong_only_if_the_predicate_asks_for_it(
+    value: int, is_wrong: bool
+) -> None:
+    """Both reads are external, and the second may show what the first left out: it does not ask for 5."""
+    operations = (
+        Operation(kind=OperationKind.RANGE_READ, value=Range(rows=()), predicate="[:= 1]"),
+        Operation(kind=OperationKind.READ, key="x", value=value),
+    )
+    reader = Transaction(
+        number=0,
+        id=0,
+        session=0,
+        session_id=0,
+        start=Timestamp(1),
+        commit=Timestamp(2),
+        operations=operations,
+    )
+    found = clock.judge(build([reader], initial=Initial(value=value)), SI).violations
+    assert [(v.name, v.index) for v in found if v.axiom == "int"] == [("non-repeatable-read", 1)] * is_wrong
 
 
 def test_after_own_appends_the_rest_of_a_list_is_external() -> None:

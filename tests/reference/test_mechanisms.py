@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from isoscope.profiles import Conduct, Snapshot
-from isoscope.reference.mechanisms import Dependency, Finding, Place, judge, judge_pairs
+from isoscope.profiles import Certifier, Conduct, Lock, Read, Snapshot
+from isoscope.reference.mechanisms import Dependency, Finding, Place, Store, judge, judge_pairs
+from isoscope.reference.mechanisms.lock_order import Sequence
 from isoscope.reference.mechanisms.orders import Source
+from isoscope.reference.mechanisms.precedence import of_snapshots
 from isoscope.reference.reads import token
 
 from . import timed
@@ -63,7 +65,80 @@ def test_a_read_of_a_missing_row_does_not_depend_on_a_later_delete() -> None:
     assert judge(told, timed.COCKROACHDB).cases() == set()
 
 
+def test_a_snapshot_that_comes_before_its_commit_may_be_the_only_sign_that_the_third_committed_first() -> (
+    None
+):
+    """When T1 asked to commit is not known, but it took its snapshot after T3 had committed."""
+    told = history(
+        committed(write("z", 1, 1, 2), read("y", 0, 11, 12), commit(None, 20)),
+        committed(read("x", 0, 1, 2), write("y", 2, 15, 16), commit(17, 18)),
+        committed(read("v", 0, 1, 2), write("x", 3, 5, 6), commit(9, 10)),
+        initial=0,
+    )
+    first_read = profile(
+        Snapshot.FIRST_READ, update=Conduct(Lock.EXCLUSIVE, Read.CONSISTENT), certifier=Certifier.SSI
+    )
+    assert judge(told, first_read).cases() == {("certifier-violation", "ssi")}
+
+
+@pytest.mark.parametrize(
+    ("snapshot", "found"),
+    [(Snapshot.FIRST_STATEMENT, {("certifier-violation", "ssi")}), (Snapshot.STATEMENT, set())],
+)
+def test_a_transaction_without_a_snapshot_is_concurrent_with_none(
+    snapshot: Snapshot, found: set[tuple[str, str]]
+) -> None:
+    told = history(
+        committed(read("x", 0, 1, 2), write("y", 1, 3, 4), commit(5, 6)),
+        committed(read("y", 0, 1, 2), write("x", 1, 3, 4), commit(7, 8)),
+        initial=0,
+    )
+    assert judge(told, profile(snapshot, certifier=Certifier.SSI)).cases() == found
+
+
 # What is deduced.
+
+
+def test_a_row_that_both_changed_is_ordered_by_snapshots_and_other_rows_are_not() -> None:
+    """A new row is not compared with the snapshot of its transaction: the update can have come before it."""
+    told = history(
+        committed(read("v", 0, 1, 2), insert("x", 1, 3, 4), write("y", 1, 3, 4), commit(5, 20)),
+        committed(read("v", 0, 1, 2), write("x", 2, 3, 4), write("y", 2, 3, 4), commit(6, 8)),
+    )
+    free = profile(first_updater_wins=True, update=Conduct())
+    found = {o for o in judge(told, free).orders if o.source is Source.SNAPSHOTS}
+    assert {(o.key, o.before, o.after) for o in found} == {(token("x"), 1, 0)}
+
+
+def test_an_update_of_a_row_that_another_transaction_inserted_has_that_before_its_snapshot() -> None:
+    """Only where the later of the two is a new row, nothing is known of its snapshot."""
+    updated = history(
+        committed(insert("x", 1, 3, 4), commit(5, 6)),
+        committed(read("v", 0, 7, 8), write("x", 2, 9, 10), commit(11, 12)),
+    )
+    found = of_snapshots(Store(updated, profile(first_updater_wins=True, update=Conduct())))
+    assert found == (Sequence(token("x"), 0, 1, 0),)
+
+
+def test_of_two_writes_the_one_that_locked_the_row_later_hides_the_other() -> None:
+    """Whichever of the two comes first in the history."""
+    told = history(
+        committed(write("x", 2, 3, 6), commit(7, 9)),
+        committed(write("x", 1, 1, 2), commit(3, 8)),
+        committed(read("x", 1, 11, 12), commit(13, 14)),
+    )
+    assert judge(told, STATEMENT).cases() == {STALE}
+
+
+def test_a_read_of_the_first_state_stays_open_if_two_versions_can_come_next() -> None:
+    told = history(
+        committed(read("x", 0, 1, 2), commit(3, 4)),
+        committed(write("x", 1, 5, 6), commit(7, 10)),
+        committed(write("x", 2, 5, 6), commit(7, 10)),
+        initial=0,
+    )
+    found = judge(told, profile(Snapshot.STATEMENT, update=Conduct()))
+    assert found.tallies["rw"] == (1, 1, 1)
 
 
 def test_a_read_shows_which_of_two_overlapping_commits_came_first() -> None:

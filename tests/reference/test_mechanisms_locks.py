@@ -7,18 +7,26 @@ from typing import TYPE_CHECKING
 import pytest
 
 from isoscope.profiles import Conduct, Lock, Read, Snapshot
-from isoscope.reference.mechanisms import Finding, Place, judge
+from isoscope.reference.mechanisms import Finding, Place, Store, judge
+from isoscope.reference.mechanisms.conduct import conduct_of
+from isoscope.reference.mechanisms.lock_order import Sequence, of_locks
+from isoscope.reference.reads import token
 
 from . import timed
 from .timed import (
+    aborted,
     append,
+    begin,
     commit,
     committed,
     delete,
     history,
+    indeterminate,
     insert,
     profile,
+    range_read,
     read,
+    rollback,
     write,
 )
 
@@ -79,6 +87,12 @@ def test_the_statement_says_what_a_read_locks(statement: str, is_violated: bool)
     assert bool(judge(told, timed.POSTGRESQL_READ_COMMITTED).findings) == is_violated
 
 
+@pytest.mark.parametrize("marker", [begin(1, 2), commit(1, 2), rollback(1, 2)])
+def test_a_marker_neither_locks_nor_reads(marker: Operation) -> None:
+    """Also where every select locks what it asks for."""
+    assert conduct_of(marker, timed.INNODB_SERIALIZABLE) == (Lock.NONE, Read.CONSISTENT, False, False)
+
+
 def test_a_read_that_finds_no_row_locks_nothing() -> None:
     told = history(
         committed(insert("x", 1, 1, 2), commit(7, 8)),
@@ -111,6 +125,61 @@ def test_locks_of_a_database_exclude_each_other_whatever_the_rows() -> None:
     )
     assert judge(told, timed.SQLITE).cases() == {("lock-violation", "row"), ("lock-violation", "commit")}
     assert judge(told, STATEMENT).cases() == set()
+
+
+@pytest.mark.parametrize("released", [(7, 8), (11, 12)])
+def test_a_lock_of_a_predicate_is_named_before_the_row_that_was_inserted(released: tuple[int, int]) -> None:
+    """Whichever of the two is released first."""
+    told = history(
+        committed(range_read(1, 9, {}, 1, 2), commit(*released)),
+        committed(insert(5, 50, 3, 4), commit(9, 10)),
+    )
+    assert judge(told, timed.INNODB_SERIALIZABLE).findings == {
+        Finding("lock-violation", "predicate", (Place(0, 0), Place(1, 0)))
+    }
+
+
+@pytest.mark.parametrize(("inserting", "order"), [((7, 20, 21, 22), (0, 1)), ((1, 2, 3, 4), (1, 0))])
+def test_what_a_lock_of_a_predicate_and_a_new_row_have_in_common_is_the_row(
+    inserting: tuple[int, int, int, int], order: tuple[int, int]
+) -> None:
+    """Whichever of the two comes first."""
+    told = history(
+        committed(range_read(1, 9, {}, 5, 6), commit(7, 8)),
+        committed(insert(5, 50, *inserting[:2]), commit(*inserting[2:])),
+    )
+    found = of_locks(Store(told, timed.INNODB_SERIALIZABLE))
+    assert found == (Sequence(token(5), *order, 0),)
+
+
+@pytest.mark.parametrize(("key", "pairs"), [("x", (1, 1)), ("y", (0, 0))])
+def test_the_last_statement_of_a_transaction_that_was_rolled_back_may_never_have_got_its_lock(
+    key: str, pairs: tuple[int, int]
+) -> None:
+    """It is not known which statement failed; the one before it had been answered."""
+    told = history(
+        aborted(write("x", 1, 1, 2), write("y", 1, 3, 4), rollback(9, 10)),
+        committed(write(key, 2, 5, 6), commit(7, 8)),
+    )
+    assert judge(told, STATEMENT).checked["mutual-exclusion"] == pairs
+
+
+def test_a_transaction_that_asked_to_commit_had_all_its_locks() -> None:
+    """Although it is not known how it ended, or when the last one was released."""
+    told = history(
+        indeterminate(write("x", 1, 3, 4), commit(9, 10)),
+        committed(write("x", 2, 5, 6), commit(7, 8)),
+    )
+    assert judge(told, STATEMENT).checked["mutual-exclusion"] == (1, 1)
+
+
+def test_a_row_that_a_locking_read_does_not_show_is_not_locked_by_it() -> None:
+    """So the read may have looked for it before it waited for the lock of another row."""
+    told = history(
+        committed(insert(2, 20, 1, 2), commit(3, 8)),
+        committed(range_read(1, 9, {1: 10}, 5, 9), commit(10, 11)),
+    )
+    assert judge(told, timed.SQLITE).cases() == set()
 
 
 # First updater wins.

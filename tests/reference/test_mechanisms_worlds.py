@@ -11,7 +11,7 @@ from isoscope.profiles import Lock
 from isoscope.reference.mechanisms import Place, Span, Version, candidates, direct
 from isoscope.reference.mechanisms import first_updater_wins as updaters
 from isoscope.reference.mechanisms import mutual_exclusion as locks
-from isoscope.reference.mechanisms.worlds import closure, worlds
+from isoscope.reference.mechanisms.worlds import closure, possible, worlds
 from isoscope.reference.observations import INITIAL
 
 SPANS = st.tuples(st.integers(0, 9), st.integers(0, 4)).map(lambda ends: Span(ends[0], sum(ends)))
@@ -47,6 +47,13 @@ def test_a_world_is_an_order_for_which_there_are_instants(spans: list[Span]) -> 
         if [chosen[n] for n in order] == sorted(chosen)
     }
     assert set(worlds(dict(enumerate(spans)))) == possible
+
+
+def test_two_that_no_world_allows_for_break_nothing() -> None:
+    """Both were at work together in every world, of which there is at least one."""
+    assert not possible([]).is_violated
+    assert possible(["together"]).is_violated
+    assert not possible(["together", "before"]).is_violated
 
 
 @given(versions(), SPANS)

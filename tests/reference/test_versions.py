@@ -65,6 +65,34 @@ def test_unread_appends_come_after_the_longest_list() -> None:
     assert completions(history) == {(-1, 1, 0, 2), (-1, 1, 2, 0)}
 
 
+def test_what_is_inferred_never_overrules_a_source() -> None:
+    """A weaker source fills in what a stronger one leaves open, and rules what all sources leave open."""
+    history = told("1: w(x,1)", "1: w(x,2)", "1: w(x,3)", x=[1, 2])
+    assert known(history, "session") == {(-1, 0): "initial", (0, 1): "declared", (1, 2): "session"}
+    claimed = known(history, assume=("sequential-keys",))
+    assert claimed == {(-1, 0): "initial", (0, 1): "declared", (1, 2): "assume sequential-keys"}
+
+
+def test_of_two_first_transactions_one_stays_first_if_a_source_puts_another_version_before_the_other() -> (
+    None
+):
+    """What a first transaction inserts comes before all other versions, if no source says otherwise."""
+    history = build(
+        [
+            Transaction(number=0, id=number, session=0, session_id=number, operations=(operation,))
+            for number, operation in enumerate(
+                [
+                    Operation(kind=OperationKind.INSERT, key="x", value=1, statement="init"),
+                    Operation(kind=OperationKind.INSERT, key="x", value=2, statement="init"),
+                    Operation(kind=OperationKind.WRITE, key="x", value=3),
+                ]
+            )
+        ],
+        versions=[(VersionSource.DECLARED, "x", 3), (VersionSource.DECLARED, "x", 1)],
+    )
+    assert known(history) == {(-1, 1): "initial", (1, 2): "first", (2, 0): "declared"}
+
+
 def test_unread_appends_of_one_transaction_follow_each_other() -> None:
     assert completions(told("1: a(x,1) a(x,2)", "2: a(x,3)")) == {(-1, 0, 0, 1), (-1, 1, 0, 0)}
 

@@ -89,7 +89,7 @@ def begin(*times: int) -> Operation:
     return _operation(OperationKind.BEGIN, None, None, times, {})
 
 
-def commit(*times: int) -> Operation:
+def commit(*times: int | None) -> Operation:
     return _operation(OperationKind.COMMIT, None, None, times, {})
 
 
@@ -98,7 +98,11 @@ def rollback(*times: int) -> Operation:
 
 
 def _operation(
-    kind: OperationKind, key: Scalar, value: Value | Range, times: tuple[int, ...], details: dict[str, Any]
+    kind: OperationKind,
+    key: Scalar,
+    value: Value | Range,
+    times: tuple[int | None, ...],
+    details: dict[str, Any],
 ) -> Operation:
     interval = Interval(*times) if times else None
     return Operation(kind=kind, key=key, value=value, interval=interval, **details)

@@ -116,7 +116,9 @@ class Observations:
         if reads.asked(read) is None:
             return self.writer(reads.token(read.key), reads.token(read.value))
         possible = reads.hides(self.history, self.transactions, self.counted, reader, read)
-        only = possible[0] if len(possible) == 1 else INITIAL - 1
+        if len(possible) != 1:
+            return None
+        [only] = possible
         if only is None:
             return INITIAL
         return only if only in self.counted else None

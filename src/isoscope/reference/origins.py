@@ -89,9 +89,9 @@ class Origin:
     ) -> tuple[str, int | None] | None:
         """The origin if the reader cannot have seen these; `replaced`: not even if they are visible."""
         uncommitted = [t for t in writers if t in replaced or self.is_uncommitted(t)]
-        newer = [t for t in writers if t not in uncommitted and t not in self.visible]
         if uncommitted:
             return "uncommitted", self.nearest(uncommitted)
+        newer = [t for t in writers if t not in self.visible]
         return ("newer-version", self.nearest(newer)) if newer else None
 
     def is_uncommitted(self, t: Transaction) -> bool:

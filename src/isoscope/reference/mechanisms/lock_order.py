@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from isoscope.reference.mechanisms import mutual_exclusion
 from isoscope.reference.mechanisms.worlds import Possible
-from isoscope.reference.reads import token
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +34,7 @@ def of_locks(store: Store) -> tuple[Sequence, ...]:
     """Every pair of locks of two transactions on a thing must allow for their order, and one order alone."""
     said: dict[tuple[object, int, int], list[tuple[Possible, int, int]]] = {}
     for case, one, other, orders in mutual_exclusion.pairs(store):
-        resource = _resource(store, case, one, other)
+        resource = _resource(one, other)
         low, high = sorted((one, other), key=lambda lock: lock.place.transaction)
         turned = orders if low is one else Possible(orders.after, orders.before, orders.together)
         two = (resource, low.place.transaction, high.place.transaction)
@@ -43,10 +42,9 @@ def of_locks(store: Store) -> tuple[Sequence, ...]:
     return tuple(_sequences(said))
 
 
-def _resource(store: Store, case: str, one: Held, other: Held) -> object:
+def _resource(one: Held, other: Held) -> object:
     """What both locked; of a predicate, the row that was inserted."""
-    new = other.inserted or one.inserted
-    return store.row(token(new[0])) if case == mutual_exclusion.PREDICATE and new else other.resource
+    return (one if one.inserted else other).resource
 
 
 def _since(case: str, lock: Held, committing: Held) -> int:
