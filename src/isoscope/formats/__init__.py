@@ -141,7 +141,9 @@ def slices(
 def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatError:
     """The error, with advice if it happened in a file that looks like another format."""
     if not error.hint and chosen is _suggested_by_name(source):
-        return replace(error, hint=f"the name says {chosen.name}: if it is not, name the format with --format")
+        return replace(
+            error, hint=f"the name says {chosen.name}: if it is not, name the format with --format"
+        )
     file = next((file for file in source.files[1:] if file.path == error.path), None)
     found = _look(Input(source.path, (file,))) if file else None
     if found is None or found is chosen:
