@@ -273,9 +273,9 @@ def test_the_document_has_the_answer(settings: dict[str, object], outcome: str) 
 @pytest.mark.parametrize(
     ("fail_on", "status", "line"),
     [
-        ("none", 0, "exit status 0: no level that decides is violated (--fail-on: no level decides)"),
-        ("pl-1", 0, "exit status 0: no level that decides is violated (--fail-on: pl-1 decides)"),
-        ("pl-2", 1, "exit status 1: pl-2 is violated (--fail-on: pl-2 decides)"),
+        ("none", 0, "exit status 0: no level that counts is violated (--fail-on: no level counts)"),
+        ("pl-1", 0, "exit status 0: no level that counts is violated (--fail-on: pl-1 counts)"),
+        ("pl-2", 1, "exit status 1: pl-2 is violated (--fail-on: pl-2 counts)"),
         ("any", 1, "exit status 1: "),
     ],
 )
