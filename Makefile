@@ -31,17 +31,20 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # What building and running need, and nothing else.
 $(VENV)/installed: requirements/build.txt
+	@echo "installing what the build needs into $(VENV)"
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) --require-hashes -r requirements/build.txt
 	touch $@
 
 # What tests, lints and documentation need as well.
 $(VENV)/developed: $(VENV)/installed requirements/dev.txt
+	@echo "installing what tests and documentation need into $(VENV)"
 	$(PIP) --require-hashes -r requirements/dev.txt
 	touch $@
 
 # The sorters that benchmarks compare with are a feature that no wheel has.
 $(VENV)/built: $(VENV)/installed pyproject.toml $(RUST_FILES)
+	@echo "compiling the core, which takes minutes; a second build is quicker"
 	PATH="$(abspath $(BIN)):$$PATH" $(PIP) --no-deps --no-build-isolation \
 		--config-settings=build-args="--features baselines" --editable .
 	touch $@

@@ -89,12 +89,12 @@ def test_the_exit_status_is_as_promised(folder: Path, arguments: list[str], stat
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["clean.txt"], "exit status 0: no level that decides is violated (without --level, pl-2, "),
-        (["aborted.txt"], "exit status 1: read-committed and pl-2 are violated (without --level, pl-2, "),
+        (["clean.txt"], "exit status 0: no level that counts is violated (without --level, only "),
+        (["aborted.txt"], "exit status 1: read-committed and pl-2 are violated (without --level, only "),
         (["clean.txt", "aborted.txt"], "exit status 1: read-committed and pl-2 are violated ("),
         (
             ["aborted.txt", "--fail-on", "pl-1"],
-            "exit status 0: no level that decides is violated (--fail-on: ",
+            "exit status 0: no level that counts is violated (--fail-on: ",
         ),
     ],
     ids=" ".join,

@@ -64,7 +64,7 @@ def test_the_demo_ends_with_pages_to_open_and_a_command_to_try(done: Done, folde
 
 
 def test_all_but_the_runs_is_the_same_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "_SECONDS", 0.05)
+    monkeypatch.setattr(demo, "_SECONDS", (0.05,))
     outputs = []
     for name in ("first", "second"):
         (tmp_path / name).mkdir()

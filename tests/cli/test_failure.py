@@ -27,6 +27,22 @@ if TYPE_CHECKING:
 SMALL = ("--workload", "list-append", "--transactions", 300, "--sessions", 2)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("run", "sqlite", "--seconds", "x"), "Invalid value for '--seconds': 'x' is not a number."),
+        (("run", "sqlite", "--keys", "1.5"), "Invalid value for '--keys': '1.5' is not a whole number."),
+        (("completion",), "Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish"),
+    ],
+)
+def test_a_wrong_argument_is_one_line_without_names_of_types(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    done = run(*arguments)
+    assert done.status == 2
+    assert done.err.splitlines()[0] == f"error: {message}"
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(monkeypatch)

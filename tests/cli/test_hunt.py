@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from click.testing import CliRunner
 from isoscope import checkers, formats
 from isoscope.cli.hunt import command
 from isoscope.errors import UsageError
+from isoscope.run import execute
 from isoscope.run.campaign import Combination, combinations
 from isoscope.verdict import Outcome
 
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from click.testing import Result
+
+    from isoscope.run import CompletedRun, Plan
 
 LOSSY = "simulated,bug=lost-update,bug_rate=1,latency=200"
 
@@ -40,6 +44,7 @@ def test_a_broken_promise_is_found_shrunk_and_reported(tmp_path: Path) -> None:
     )
     done = hunt(LOSSY, *arguments)
     assert done.return_value == 1
+    assert f"No. {LOSSY} at snapshot-isolation broke its promise (1 run, " in done.output
     findings = [json.loads(line) for line in (tmp_path / "findings.jsonl").read_text().splitlines()]
     lost = next(one for one in findings if one["anomaly"] == "lost-update")
     assert lost["is_broken"]
@@ -63,7 +68,8 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
     assert hunt(*same).return_value == 0
     assert (tmp_path / "runs.jsonl").read_text() == first, "nothing is left to run"
     (tmp_path / "runs.jsonl").write_text(first[:-20])  # cut off while it was written
-    assert "1 runs" in hunt(*same, "--seeds", "1").output
+    answer = "Yes. Every promise was kept (1 run, 0 findings)."
+    assert answer in hunt(*same, "--seeds", "1").output.splitlines()
     assert hunt(*same, "--seeds", "2").return_value == 0
     seeds = [json.loads(line)["seed"] for line in (tmp_path / "runs.jsonl").read_text().splitlines()[1:]]
     assert seeds[-1] == 1
@@ -72,9 +78,29 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
 def test_a_database_that_cannot_run_is_a_row_with_a_problem(tmp_path: Path) -> None:
     arguments = ("--isolation", "serializable", "--seconds", "1s", "--out", str(tmp_path))
     done = hunt("sqlite:/nowhere/x.db", *arguments)
-    assert done.return_value == 0
-    assert "did not run" in done.output
+    assert done.return_value == 3
+    said = "Not decided: sqlite:/nowhere/x.db at serializable did not run (1 run, 0 findings).\n"
+    assert done.output.splitlines(keepends=True)[1] == said
     assert "nowhere" in (tmp_path / "index.html").read_text()
+
+
+def test_ctrl_c_ends_the_campaign_and_the_run_that_it_cut_off_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(plan: Plan) -> CompletedRun:
+        completed = execute(plan)
+        return replace(completed, run=replace(completed.run, interrupted=True))
+
+    same = ("simulated", "--isolation", "serializable", "--seconds", "100ms", "--out", str(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("isoscope.run.campaign.execute", interrupted)
+        done = hunt(*same, "--seeds", "2")
+    assert done.return_value == 3
+    assert "interrupted: the same command goes on" in done.output
+    assert "Not decided: nothing was run (0 runs, 2 left, 0 findings)." in done.output.splitlines()
+    assert "run 2 of 2" not in done.output
+    again = hunt(*same, "--seeds", "2").output.splitlines()
+    assert "Yes. Every promise was kept (2 runs, 0 findings)." in again
 
 
 def test_the_grid_is_complete_and_mistakes_are_refused_before_anything_runs() -> None:

@@ -120,6 +120,16 @@ def test_a_line_that_is_no_transaction_is_one_message(
     assert message in done.err
 
 
+def test_a_file_of_another_format_is_told_what_is_watched(tmp_path: Path) -> None:
+    path = tmp_path / "h.edn"
+    path.write_text("{:type :ok, :process 0, :value [[:append :x 1]]}\n")
+    done = run("watch", path, "--to-the-end")
+    assert (done.status, done.out) == (2, "")
+    assert (
+        "hint: `isoscope watch` reads JSON lines of the format aion; `isoscope check` reads all" in done.err
+    )
+
+
 def test_a_file_that_is_cut_while_it_is_followed_is_one_message(tmp_path: Path) -> None:
     path = tmp_path / "h.jsonl"
     path.write_bytes(body(STALE) + b"\n")

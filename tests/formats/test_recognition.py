@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -119,6 +120,40 @@ def test_a_directory_that_nothing_recognises_is_told_with_a_file(tmp_path: Path)
     (tmp_path / "b.txt").write_text("SELECT 1;")
     with pytest.raises(UnknownFormatError, match=r"b\.txt: no format recognises this input"):
         formats.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "place"),
+    [
+        ("notes.txt", "hello\n", "1:1: expected an operation such as"),
+        ("run.hist", "[a:=1]\n w(x,1)\n", "2:2: expected a transaction such as"),
+        ("run.dbcop.json", '{"sessions": 1}', "1:1: expected a transaction with `events`"),
+    ],
+)
+def test_content_that_nothing_recognises_is_read_as_its_name_says(
+    name: str, content: str, place: str, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_text(content)
+    with pytest.raises(FormatError) as caught:
+        formats.load(path)
+    assert str(caught.value).startswith(f"{path}:{place}")
+    assert "--format" in caught.value.hint
+
+
+def test_a_name_that_fits_any_content_suggests_no_format(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text('{"nodes": []}')
+    with pytest.raises(UnknownFormatError, match=re.escape('it starts with `{"nodes": []}`')):
+        formats.load(path)
+
+
+@pytest.mark.parametrize("ending", [".gz", ".zst"])
+def test_a_file_that_is_only_called_compressed_is_told_so(ending: str, tmp_path: Path) -> None:
+    path = tmp_path / f"run.txt{ending}"
+    path.write_bytes(b"\x00\x01rubbish")
+    with pytest.raises(UnknownFormatError, match="its content is not: was it cut off or damaged"):
+        formats.load(path)
 
 
 @pytest.mark.parametrize(

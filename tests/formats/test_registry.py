@@ -279,7 +279,7 @@ EMPTY = "the input is empty\n\nhint: was the history written? With --format an e
         (b"\n \n", EMPTY),
         (
             b"SELECT 1;\n",
-            "no format recognises this input; it starts with b'SELECT 1;\\n'\n\n"
+            "no format recognises this input; it starts with `SELECT 1;`\n\n"
             f"hint: name its format with --format ({_NAMED})",
         ),
     ],

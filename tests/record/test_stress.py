@@ -102,6 +102,33 @@ def test_a_file_without_transactions_is_refused(tmp_path: Path) -> None:
     assert "empty.py has no list TRANSACTIONS of functions" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("program", "place", "hint"),
+    [
+        ("import os\n\nos.environ['SHOP_URL']\n", ":3 cannot", "the environment variable SHOP_URL"),
+        ("import no_such_module\n", ":1 cannot", "`pip install no_such_module`"),
+        ("1 / 0\n", ":1 cannot", ""),
+    ],
+)
+@pytest.mark.slow
+def test_a_program_that_cannot_be_imported_is_told_with_its_line(
+    program: str, place: str, hint: str, tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text(program)
+    done = run(tmp_path, "app.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: app.py{place} be imported: ")
+    assert ("hint: " in done.stderr) is bool(hint)
+    assert hint in done.stderr
+
+
+@pytest.mark.slow
+def test_a_program_that_is_not_there_is_one_message(tmp_path: Path) -> None:
+    done = run(tmp_path, "shop.py")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: shop.py does not exist\n\nhint: TRANSACTIONS = [")
+
+
 @pytest.mark.slow
 def test_copies_of_a_command_run_at_the_same_time(tmp_path: Path) -> None:
     (tmp_path / "app.py").write_text(

@@ -72,14 +72,14 @@ def _cause(number: int, reports: Sequence[Report]) -> str:
     names = [*dict.fromkeys(deciding)][:_MAX_NAMES]
     if names:
         return f"{enumeration(names)} {'is' if len(names) == 1 else 'are'} {outcome}"
-    return "nothing was committed" if outcome else "no level that decides is violated"
+    return "nothing was committed" if outcome else "no level that counts is violated"
 
 
 def _rule(report: Report) -> str:
     if report.fail_on == _EVERY:
-        return "--fail-on any: every level decides"
+        return "--fail-on any: every level counts"
     if report.fail_on is not None:
-        return f"--fail-on: {', '.join(sorted(report.fail_on)) or 'no level'} decides"
+        return f"--fail-on: {', '.join(sorted(report.fail_on)) or 'no level'} counts"
     if report.promises or report.mechanisms is not None:
-        return "what is promised decides; --level and --fail-on name other levels"
-    return "without --level, pl-2, read-committed and cut-isolation decide; --fail-on names another rule"
+        return "what is promised counts; --level and --fail-on name other levels"
+    return "without --level, only pl-2, read-committed and cut-isolation count; --fail-on names others"

@@ -71,12 +71,19 @@ def _mistake(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, click.UsageError):
         usage = error.ctx.command_path if error.ctx else "isoscope"
-        return f"{error.format_message()}\n\nhint: `{usage} --help` lists what is possible"
+        return f"{_plain(error.format_message())}\n\nhint: `{usage} --help` lists what is possible"
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError) and (_is_output_full() or error.errno in _NO_ROOM):
         return f"cannot write the output: {error.strerror or error}"
     return None
+
+
+def _plain(message: str) -> str:
+    """A message of click without the names of its types, on one line."""
+    message = re.sub(r"is not a valid float(?: range)?\b", "is not a number", message)
+    message = re.sub(r"is not a valid integer(?: range)?\b", "is not a whole number", message)
+    return " ".join(message.split())
 
 
 def _is_output_full() -> bool:

@@ -10,6 +10,7 @@ from isoscope.cli import terminal
 from isoscope.cli.progress import Line
 from isoscope.reports import HermitageRow, render_hermitage
 from isoscope.run import run_hermitage
+from isoscope.workloads.hermitage import ANOMALIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,8 @@ def run_scripts(target: str, isolation: str | None, settings: Mapping[str, str])
 
         results = run_hermitage(target, isolation=isolation, settings=settings, progress=show)
     rows = [_row(result) for result in results]
-    click.echo(render_hermitage(results[-1].scripted.database, rows, width=terminal.width()), nl=False)
+    database = results[-1].scripted.database
+    click.echo(render_hermitage(database, rows, names=ANOMALIES, width=terminal.width()), nl=False)
     return int(any(result.is_weaker for result in results))
 
 

@@ -11,18 +11,21 @@ import click
 
 from isoscope import checkers, formats, levels
 from isoscope.cli.cluster_options import Duration
-from isoscope.cli.exit_status import VIOLATED
+from isoscope.cli.exit_status import UNDECIDED, VIOLATED
 from isoscope.cli.progress import Line
 from isoscope.errors import UsageError
 from isoscope.reports.campaign import (
     CampaignFinding,
     CampaignRow,
+    campaign_answer,
+    campaign_outcome,
     render_campaign,
     render_campaign_markdown,
 )
 from isoscope.reports.html import render_html
 from isoscope.run.campaign import Campaign, combinations
 from isoscope.run.faults import DEFAULT_EVERY
+from isoscope.verdict import Decision
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,10 +72,12 @@ def command(
     report. The history of a run that broke a promise is kept as a whole. FOLDER/index.html has a table of all
     databases and anomalies, with links.
 
-    The same command goes on with a campaign that was interrupted, and a larger --seeds adds to it.
+    The same command goes on with a campaign that was interrupted, and a larger --seeds adds to it. Ctrl-C
+    ends the campaign; the run that it cuts off is made again then.
 
     \b
-    Exits 0 if every database kept its promises, 1 if one broke one, 2 if something went wrong.
+    Exits 0 if every database kept its promises, 1 if one broke one, 3 if one is not decided or did not run,
+    2 if something went wrong.
 
     \b
     Examples:
@@ -157,12 +162,10 @@ class _Findings:
 def _write(campaign: Campaign, findings: list[CampaignFinding]) -> int:
     """Writes the page; the exit status."""
     rows = list(_rows(campaign.records))
-    page = render_campaign(str(campaign.folder), rows, findings)
+    page = render_campaign(str(campaign.folder), rows, findings, len(campaign.left))
     (campaign.folder / "index.html").write_text(page, encoding="utf-8")
     (campaign.folder / "findings.md").write_text(render_campaign_markdown(rows, findings), encoding="utf-8")
-    broken = sum(one.is_broken for one in findings)
-    left = f", {len(campaign.left):,} left" if campaign.left else ""
-    click.echo(f"{len(campaign.records):,} runs{left}, {len(findings):,} findings")
+    click.echo(campaign_answer(rows, findings, len(campaign.left)))
     for row in rows:
         said = ", ".join(sorted(row.seen)) or "no anomaly"
         faults = f", faults {row.faults}" if row.faults else ""
@@ -170,7 +173,8 @@ def _write(campaign: Campaign, findings: list[CampaignFinding]) -> int:
         for problem in row.problems:
             click.echo(f"    {problem}")
     click.echo(f"page: {campaign.folder / 'index.html'}")
-    return VIOLATED if broken else 0
+    statuses = {Decision.NO: VIOLATED, Decision.NOT_DECIDED: UNDECIDED}
+    return statuses.get(campaign_outcome(rows), 0)
 
 
 def _rows(records: list[RunRecord]) -> Iterator[CampaignRow]:

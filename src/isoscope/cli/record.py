@@ -70,7 +70,10 @@ def _recorded(program: tuple[str, ...], folder: str | None, output: Path) -> int
     from isoscope.record import Recorded, recorded_command  # noqa: PLC0415 - it needs an extra
 
     if bool(program) is (folder is not None):
-        raise UsageError("expected a command behind `--`, or a folder that processes recorded into")
+        raise UsageError(
+            "expected a command behind `--`, or a folder that processes recorded into\n\n"
+            "hint: `isoscope record -- python app.py`, or `isoscope record --folder FOLDER`"
+        )
     if folder is not None:
         _save(Recorded(Path(folder)), output)
         return 0

@@ -121,10 +121,11 @@ _SECTIONS = {
 def command(targets: tuple[str, ...], *, no_record: bool, as_json: bool, **given: Any) -> int:
     """Run a workload on a database and check what it promises.
 
-    DATABASE is sqlite, duckdb, postgresql, mariadb, etcd, galera, cassandra or simulated, which is then made
-    or started for this run and removed afterwards, or a URL such as postgresql://user:password@host/name.
-    There the run makes its own table, and drops it. Several URLs are the nodes of one database: sessions are
-    spread over them. --nodes starts several nodes, and --faults kills, pauses or separates them meanwhile.
+    DATABASE is a name that `isoscope databases` lists, such as sqlite, postgresql or etcd: the database is
+    then made or started for this run and removed afterwards. Or it is a URL such as
+    postgresql://user:password@host/name. There the run makes its own table, and drops it. Several URLs are
+    the nodes of one database: sessions are spread over them. --nodes starts several nodes, and --faults
+    kills, pauses or separates them meanwhile.
 
     With --workload hermitage, scripts of known anomalies run statement by statement instead, on every
     isolation unless one is named. A table says which anomalies are prevented, beside what is known.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
+import traceback
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+#: The module of `os.environ`, as tracebacks name it.
+_MODULE_OS = ("<frozen os>", os.__file__)
+_EXPECTED = "TRANSACTIONS = [order, cancel], and setup() if they need rows"
 _STATUS = {Outcome.HOLDS: 0, Outcome.VIOLATED: 1, Outcome.UNKNOWN: 3}
 
 
@@ -104,10 +109,7 @@ def _transactions(path: str, level: Level, *, seed: int, max_seconds: float, fin
         module = _imported(Path(path))
         transactions = getattr(module, "TRANSACTIONS", None)
         if not isinstance(transactions, list | tuple) or not all(map(callable, transactions)):
-            raise UsageError(
-                f"{path} has no list TRANSACTIONS of functions\n\n"
-                "hint: TRANSACTIONS = [order, cancel], and setup() if they need rows"
-            )
+            raise UsageError(f"{path} has no list TRANSACTIONS of functions\n\nhint: {_EXPECTED}")
         test.take(transactions, getattr(module, "setup", None))
         return test.run(seed=seed, max_seconds=max_seconds, find_all=find_all)
 
@@ -115,7 +117,8 @@ def _transactions(path: str, level: Level, *, seed: int, max_seconds: float, fin
 def _imported(path: Path) -> Any:
     """The program, imported as Python would run it: its folder is searched first."""
     if not path.is_file():
-        raise UsageError(f"{path} is no file")
+        problem = "is a folder" if path.is_dir() else "does not exist"
+        raise UsageError(f"{path} {problem}\n\nhint: {_EXPECTED}")
     sys.path.insert(0, str(path.parent.resolve()))
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
@@ -125,8 +128,28 @@ def _imported(path: Path) -> Any:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise UsageError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        said = f"{_place(error, path)} cannot be imported: {type(error).__name__}: {error}"
+        raise UsageError(said + _import_hint(error)) from error
     return module
+
+
+def _place(error: Exception, path: Path) -> str:
+    """The last line of the program that the exception came through, or the program if it has none."""
+    folder = path.parent.resolve()
+    frames = traceback.extract_tb(error.__traceback__)
+    files = [frame for frame in frames if not frame.filename.startswith("<")]
+    own = [frame for frame in files if Path(frame.filename).resolve().parent == folder]
+    return f"{path.parent / Path(own[-1].filename).name}:{own[-1].lineno}" if own else str(path)
+
+
+def _import_hint(error: Exception) -> str:
+    """A hint for the two frequent reasons why a program cannot be imported."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, KeyError) and frames and frames[-1].filename in _MODULE_OS and error.args:
+        return f"\n\nhint: the program needs the environment variable {error.args[0]}: set it and try again"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"\n\nhint: `pip install {error.name}`, into the Python that runs isoscope: {sys.executable}"
+    return ""
 
 
 def _found(finding: StressFinding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import contextmanager
+from dataclasses import replace
 from time import monotonic_ns
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ from isoscope.cli.online import check_settings, online_status
 from isoscope.cli.options import initial_option, profile_options, refuse_given
 from isoscope.cli.spark_watch import SparkWatch
 from isoscope.cli.stopping import stopping
-from isoscope.errors import UsageError
+from isoscope.errors import FormatError, UsageError
 from isoscope.live.engines import open_engines
 from isoscope.live.file_follower import follow
 from isoscope.live.rates import Rate
@@ -122,9 +123,21 @@ def command(
     refuse_given(("checkpoint", "clock_unit", "parts"), "{options} is for --engine spark", "add it")
     watch = _Watch(settings, "<stdin>" if source == "-" else source, is_quiet=as_json)
     shape = "aion" if settings.profile is None else "leopard"
-    with _opened(source) as handle, stopping() as stop:
+    with _opened(source) as handle, stopping() as stop, _advising(shape):
         watch.run(follow(handle, watch.path, shape=shape, to_the_end=to_the_end, stop=stop))
     return _finish(watch.engines.report(), as_json=as_json)
+
+
+@contextmanager
+def _advising(shape: str) -> Iterator[None]:
+    """Says which files can be watched if the first line is of another format."""
+    try:
+        yield
+    except FormatError as error:
+        if error.line != 1 or error.hint:
+            raise
+        hint = f"`isoscope watch` reads JSON lines of the format {shape}; `isoscope check` reads all formats"
+        raise replace(error, hint=hint) from None
 
 
 def _finish(report: Report, *, as_json: bool) -> int:

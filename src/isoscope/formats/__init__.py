@@ -33,7 +33,7 @@ from isoscope.formats import (
     viper,
 )
 from isoscope.formats.format import FEATURES, Format, features_of
-from isoscope.formats.source import File, Input, output, uncompressed
+from isoscope.formats.source import COMPRESSIONS, File, Input, output, uncompressed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -71,6 +71,11 @@ FORMATS: tuple[Format, ...] = (
     dbcop_bincode.FORMAT,
     cobra.FORMAT,
 )
+
+#: Endings that many programs give to files of any content: they do not suggest a format.
+_COMMON_SUFFIXES = (".json", ".jsonl", ".log")
+#: Characters of an unknown content that a message shows.
+_EXCERPT = 40
 
 
 def load(
@@ -135,6 +140,10 @@ def slices(
 
 def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatError:
     """The error, with advice if it happened in a file that looks like another format."""
+    if not error.hint and chosen is _suggested_by_name(source):
+        return replace(
+            error, hint=f"the name says {chosen.name}: if it is not, name the format with --format"
+        )
     file = next((file for file in source.files[1:] if file.path == error.path), None)
     found = _look(Input(source.path, (file,))) if file else None
     if found is None or found is chosen:
@@ -240,10 +249,24 @@ def _broken() -> list[str]:
 
 
 def _sniffed(source: Input) -> Format:
-    found = _look(source)
+    found = _look(source) or _suggested_by_name(source)
     if found is None:
         raise _unrecognised(source)
     return found
+
+
+def _suggested_by_name(source: Input) -> Format | None:
+    """The format of a file whose content no format recognises: its parser says where the mistake is."""
+    file = source.files[0]
+    if source.is_directory or file.raw is not None or _look(source) is not None:
+        return None
+    head = file.head()
+    if not head.strip() or _known_content(file, head):
+        return None
+    name = uncompressed(file.path)
+    named = {suffix: one for one in FORMATS for suffix in one.suffixes if suffix not in _COMMON_SUFFIXES}
+    longest = sorted(named, key=len, reverse=True)
+    return next((named[suffix] for suffix in longest if name.endswith(suffix)), None)
 
 
 def _look(source: Input) -> Format | None:
@@ -268,17 +291,35 @@ def _unrecognised(source: Input) -> UnknownFormatError:
         )
     head = first.head().removeprefix(b"\xef\xbb\xbf")
     return UnknownFormatError(
-        f"{first.path}: no format recognises this input; it starts with {head[:24]!r}\n\n"
+        f"{first.path}: no format recognises this input; it starts with {_start(head)}\n\n"
         f"hint: {_advice(first, head)}"
     )
 
 
-def _advice(file: File, head: bytes) -> str:
+def _start(head: bytes) -> str:
+    """The start of a content: its first line, or bytes if it is no text."""
+    line = head[: 4 * _EXCERPT].decode(errors="replace").lstrip().partition("\n")[0]
+    text = line.replace("\t", " ").rstrip()[:_EXCERPT]
+    if text.isprintable() and "\ufffd" not in text:
+        return f"`{text}`"
+    return f"the bytes {head[:8].hex(' ')}"
+
+
+def _known_content(file: File, head: bytes) -> str:
+    """Advice about a content that is no history, but known; else nothing."""
     if jepsen.is_log(head):
         history = "X.edn" if file.raw else uncompressed(file.path).removesuffix(".log") + ".edn"
         return f"this is the write-ahead log of a Jepsen history: check {history} beside it"
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "this is text in UTF-16: convert it to UTF-8"
+    if file.path.endswith(COMPRESSIONS) and file.is_plain:
+        return "the name says that the file is compressed, and its content is not: was it cut off or damaged?"
+    return ""
+
+
+def _advice(file: File, head: bytes) -> str:
+    if known := _known_content(file, head):
+        return known
     names = ", ".join([*(candidate.name for candidate in FORMATS), *plugins.names("format")])
     return "; ".join([f"name its format with --format ({names})", *_broken()])
 

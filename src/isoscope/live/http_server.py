@@ -7,6 +7,7 @@ checkpoint.
 
 from __future__ import annotations
 
+import errno
 import logging
 import signal
 import socket
@@ -53,7 +54,8 @@ def listen(host: str, port: int) -> socket.socket:
             found.listen(1024)
             stack.pop_all()
     except OSError as error:
-        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}") from None
+        hint = "\n\nhint: --port 0 takes a free one" if error.errno == errno.EADDRINUSE else ""
+        raise UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}{hint}") from None
     return found
 
 

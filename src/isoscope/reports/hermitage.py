@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from isoscope.explain.value_text import enumeration
 from isoscope.reports.terminal import paragraph, table
 
 if TYPE_CHECKING:
@@ -40,15 +41,31 @@ class HermitageRow:
         return tuple(name for name, cell in self.found.items() if name in known and known[name] != cell)
 
 
-def render_hermitage(database: str, rows: Sequence[HermitageRow], *, width: int = 100) -> str:
-    """The table, its legend, and the differences in words."""
+def render_hermitage(
+    database: str, rows: Sequence[HermitageRow], *, names: Mapping[str, str] | None = None, width: int = 100
+) -> str:
+    """The answer, the table, its legend and the differences; `names` are those of the literature."""
+    shown = {anomaly for row in rows for anomaly in row.found}
+    named = "; ".join(f"{anomaly}: {name}" for anomaly, name in (names or {}).items() if anomaly in shown)
     blocks = [
-        paragraph(f"{database}: which anomalies does each isolation prevent?", width=width),
+        paragraph(_answer(database, rows), width=width),
         _table(rows),
-        "\n".join(paragraph(line, width=width) for line in _legend(rows)),
-        "\n".join(paragraph(line, width=width) for line in _said(rows)),
+        "\n".join(paragraph(line, width=width) for line in [*([named] if named else []), *_legend(rows)]),
+        "\n".join(paragraph(line, width=width) for line in _details(rows)),
     ]
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def _answer(database: str, rows: Sequence[HermitageRow]) -> str:
+    """Whether the database prevents what is expected of it, in one sentence."""
+    known = [row for row in rows if row.expected is not None]
+    if not known:
+        return f"Not decided: nothing is known that {database} could be compared with."
+    weaker = [row.isolation for row in known if any(_is_weaker(row, name) for name in row.differences)]
+    if weaker:
+        return f"No. {database} is weaker than expected at {enumeration(weaker)}."
+    kinds = dict.fromkeys(_PHRASES[row.kind] for row in known)
+    return f"Yes. {database} prevents what is expected ({' and '.join(kinds)})."
 
 
 def _table(rows: Sequence[HermitageRow]) -> str:
@@ -77,24 +94,22 @@ def _legend(rows: Sequence[HermitageRow]) -> Iterator[str]:
             yield f"expected of {row.isolation}: {row.kind}, {row.source}"
 
 
-def _said(rows: Sequence[HermitageRow]) -> Iterator[str]:
+def _details(rows: Sequence[HermitageRow]) -> Iterator[str]:
     for row in rows:
         if row.expected is None:
             yield f"{row.isolation}: nothing is known that it could be compared with."
         for name in row.differences:
             yield _difference(row, name, row.expected or {})
-    known = [row for row in rows if row.expected is not None]
-    if known and not any(row.differences for row in known):
-        kinds = dict.fromkeys(_PHRASES[row.kind] for row in known)
-        every = "All" if len(known) == len(rows) else "All else"
-        yield f"{every} is as expected ({' and '.join(kinds)})."
+
+
+def _is_weaker(row: HermitageRow, anomaly: str) -> bool:
+    strength = list(_WORDS)
+    return strength.index(row.found[anomaly]) < strength.index((row.expected or {})[anomaly])
 
 
 def _difference(row: HermitageRow, anomaly: str, known: Mapping[str, str]) -> str:
-    strength = list(_WORDS)
-    is_weaker = strength.index(row.found[anomaly]) < strength.index(known[anomaly])
     found, expected = _WORDS[row.found[anomaly]], _WORDS[known[anomaly]]
     return (
-        f"{row.isolation}: {'weaker' if is_weaker else 'stronger'} than expected "
+        f"{row.isolation}: {'weaker' if _is_weaker(row, anomaly) else 'stronger'} than expected "
         f"({_PHRASES[row.kind]}) for {anomaly}: {found}, not {expected}."
     )

@@ -193,7 +193,10 @@ class Campaign:
         starts: Callable[[Combination, int, int], None],
         kept: Callable[[RunRecord, FoundAnomaly, CompletedRun, History], None],
     ) -> None:
-        """Runs what is left; `starts` is called before each run, `kept` for each finding of a new shape."""
+        """Runs what is left; `starts` is called before each run, `kept` for each finding of a new shape.
+
+        Raises KeyboardInterrupt if a run was interrupted. That run is not kept.
+        """
         end = monotonic() + budget
         shapes = {record.shape(one) for record in self.records for one in record.anomalies}
         left = self.left
@@ -202,6 +205,8 @@ class Campaign:
                 return
             starts(combination, number, len(self.grid))
             record, completed, report = self._one(combination)
+            if completed is not None and completed.run.interrupted:
+                raise KeyboardInterrupt  # Ctrl-C means the campaign, and this run was cut short.
             for one in record.anomalies:
                 if record.shape(one) not in shapes and completed is not None and report is not None:
                     shapes.add(record.shape(one))
