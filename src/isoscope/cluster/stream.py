@@ -189,4 +189,7 @@ def _failed(error: Exception) -> Exception:
         "pyspark",
     ):
         return error
-    return UsageError(f"Apache Spark failed: {text.splitlines()[0] if text else type(error).__name__}")
+    # What comes before is numbers of the query.
+    told = (text or type(error).__name__).splitlines()[0].rpartition("terminated with exception: ")[2]
+    hint = "\n\nhint: does the topic exist, and do its brokers answer?" if "org.apache.kafka" in told else ""
+    return UsageError(f"Apache Spark failed: {told}{hint}")
