@@ -39,10 +39,10 @@ class Ran:
         self.peak = max(self.peak, memory)
 
 
-def run(*arguments: str) -> Ran:
-    """Runs `isoscope` with these arguments; it must end with 0 or 1."""
+def run(*arguments: str, module: str = "isoscope") -> Ran:
+    """Runs `isoscope`, or another module, with these arguments; it must end with 0 or 1."""
     found, started = Ran(), perf_counter()
-    command = [sys.executable, "-m", "isoscope", *arguments]
+    command = [sys.executable, "-m", module, *arguments]
     # Not a pipe, which would be full at some time.
     with TemporaryFile("w+", encoding="utf-8") as output, subprocess.Popen(command, stdout=output) as process:
         while process.poll() is None:

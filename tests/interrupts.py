@@ -31,9 +31,9 @@ def ctrl_c() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def wait_until(is_reached: Callable[[], bool]) -> None:
-    """Returns when the state is reached; fails after a minute."""
-    end = monotonic() + _LIMIT
+def wait_until(is_reached: Callable[[], bool], seconds: float = _LIMIT) -> None:
+    """Returns when the state is reached; fails after so many seconds, by default a minute."""
+    end = monotonic() + seconds
     while not is_reached():
         assert monotonic() < end, "the state was not reached"
         sleep(0.005)

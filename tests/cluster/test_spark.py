@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import signal
-import threading
-import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 from unittest import mock
@@ -22,18 +21,21 @@ from isoscope.cluster.split_frames import SplitFrames
 from isoscope.errors import IsoscopeError
 from isoscope.reports import render_json
 from isoscope.verdict import Method
-from tests.cluster.generated import saved, with_a_fault, with_a_hot_key
+from tests.cluster.generated import COUNT, saved, with_a_fault, with_a_hot_key
+from tests.interrupts import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
+    from pyspark.status import SparkStageInfo
 
 needs_spark = pytest.mark.skipif(
     shutil.which("java") is None, reason="Apache Spark needs Java: `apt-get install openjdk-17-jre`"
 )
 
 
+IS_DEEP = os.environ.get("ISOSCOPE_HYPOTHESIS") == "deep"
 #: A cluster on this machine: two worker processes with a core each.
 TWO_WORKERS = "local-cluster[2,1,1024]"
 
@@ -125,28 +127,36 @@ def test_a_key_that_is_cut_by_time_gives_the_report_of_one_process(
 @pytest.mark.timeout(600)
 @pytest.mark.filterwarnings("ignore")
 @needs_spark
-def test_a_worker_that_is_killed_changes_nothing(spark: SparkSession, histories: list[str]) -> None:
-    some = histories[:20]
-    killed: list[int] = []
-    killer = threading.Thread(target=_kill_a_worker, args=(killed,))
-    killer.start()
-    reports = check(some, spark=spark, method=Method.TIMESTAMPS, partitions=4)
-    killer.join()
-    assert killed
+@pytest.mark.parametrize("method", [Method.TIMESTAMPS, Method.VALUES, Method.VERSION_ORDER])
+def test_a_worker_that_is_killed_changes_nothing(
+    spark: SparkSession, histories: list[str], method: Method
+) -> None:
+    some = histories[: COUNT if IS_DEEP else 20]
+    with ThreadPoolExecutor(1) as killer:
+        killed = killer.submit(_kill_a_worker, spark)
+        reports = check(some, spark=spark, method=method, partitions=4)
+        is_in_the_middle = killed.done()
+    assert killed.result()
+    assert is_in_the_middle
     for path, report in zip(some, reports, strict=True):
         assert not isinstance(report, IsoscopeError), report
-        whole = checkers.check(formats.load(path), method=Method.TIMESTAMPS)
+        whole = checkers.check(formats.load(path), method=method)
         assert render_json(report) == render_json(whole)
 
 
-def _kill_a_worker(killed: list[int]) -> None:
-    """Kills one executor that this process, through Spark's own, started."""
-    time.sleep(0.5)
+def _kill_a_worker(spark: SparkSession) -> bool:
+    """Kills one executor that this process, through Spark's own, started, when tasks run."""
+    tracker = spark.sparkContext.statusTracker()
+    wait_until(lambda: any(map(_has_tasks, map(tracker.getStageInfo, tracker.getActiveStageIds()))))
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and _is_our_executor(folder):
             os.kill(int(folder.name), signal.SIGKILL)
-            killed.append(int(folder.name))
-            return
+            return True
+    return False
+
+
+def _has_tasks(stage: SparkStageInfo | None) -> bool:
+    return stage is not None and stage.numActiveTasks > 0
 
 
 def _is_our_executor(folder: Path) -> bool:

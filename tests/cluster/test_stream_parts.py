@@ -77,7 +77,13 @@ class LocalStream:
 
 
 def arrivals_of(some: Sequence[str]) -> dict[int, list[Arrival]]:
-    batch = pa.RecordBatch.from_pydict({"value": [*some], "is_end": [False] * len(some)})
+    count = len(some)
+    columns = {
+        "value": [one.encode(errors="surrogateescape") for one in some],
+        "place": ["here"] * count,
+        "is_end": [False] * count,
+    }
+    batch = pa.RecordBatch.from_pydict(columns)
     found: dict[int, list[Arrival]] = {}
     # Two batches of one worker are one row for each part.
     for rows in joined([*CUTTER.cut([batch.slice(0, 5)]), *CUTTER.cut([batch.slice(5)])]):
@@ -151,6 +157,19 @@ def test_a_transaction_behind_the_watermark_is_named_and_nothing_holds() -> None
     assert report.history["transactions"] == 119
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_message_that_is_delivered_twice_counts_once(seed: int, tmp_path: Path) -> None:
+    whole = lines(seed)
+    at_once = [line for line in whole for _ in range(2)]
+    # The copies of some come with the batch after theirs, when they wait for the watermark.
+    later = [*whole[:34], *whole[30:34], *whole[34:], whole[-1]]
+    for some in (at_once, later):
+        report = streamed(some).end()
+        assert counts(report) == counts(in_one(whole, tmp_path))
+        assert report.history["transactions"] == len(whole)
+        assert not any("behind the watermark" in told for told in report.assumptions)
+
+
 def test_what_waits_for_the_watermark_is_told() -> None:
     stream = streamed(lines(0, 17))
     report = stream.so_far.report(QUESTION, "stream")
@@ -170,6 +189,7 @@ def line(**fields: Any) -> str:
     [
         ("{", "expected a transaction in the shape of AION as one line of JSON"),
         ("[1]", "expected a transaction in the shape of AION as one line of JSON"),
+        ("\udcff{}", r"here: expected a transaction in the shape of AION as one line of JSON\n  \\xff\{\}"),
         (line(cts={"p": 10**18}), "is beyond what Spark takes for a time"),
     ],
 )

@@ -43,6 +43,7 @@ class SparkWatch:
         from isoscope.cluster import spark_session  # noqa: PLC0415 - heavy, and an extra
         from isoscope.cluster.stream import SparkStream  # noqa: PLC0415
         from isoscope.cluster.stream_part import StreamQuestion  # noqa: PLC0415
+        from isoscope.cluster.stream_source import topic_of  # noqa: PLC0415
 
         master = parse_engine(self.engine)
         if self.checkpoint is None:
@@ -51,6 +52,8 @@ class SparkWatch:
             raise UsageError(
                 "--engine spark has no --profile\n\nhint: watch it without --engine, on one machine"
             )
+        if topic := topic_of(self.source):
+            topic.reach()
         folder = self._violations
         folder.mkdir(parents=True, exist_ok=True)
         question = StreamQuestion(

@@ -62,24 +62,27 @@ class Cutter:
         for batch in batches:
             found: dict[int, list[Arrival]] = {}
             latest = None
-            for text, is_end in zip(batch["value"].to_pylist(), batch["is_end"].to_pylist(), strict=True):
+            columns = (batch[name].to_pylist() for name in ("value", "place", "is_end"))
+            for line, place, is_end in zip(*columns, strict=True):
                 if is_end:
                     latest = _AFTER_THE_END
                     continue
-                for part, arrival in self._arrivals(text):
+                for part, arrival in self._arrivals(line, place):
                     found.setdefault(part, []).append(arrival)
                     latest = max(latest or 0, arrival.time or 0)
             if latest is not None:
                 yield _rows([TIMES, *found], [latest], map(pickle.dumps, found.values()))
 
-    def _arrivals(self, text: str) -> Iterator[tuple[int, Arrival]]:
-        if not text.strip():
+    def _arrivals(self, line: bytes | None, place: str) -> Iterator[tuple[int, Arrival]]:
+        # A message of Kafka may have no value at all; a blank line of a file is nothing.
+        if line is not None and not line.strip():
             return
         try:
-            said = json.loads(text)
+            said = json.loads((line or b"").decode())
             yield from self._cut(said)
         except (ValueError, TypeError, KeyError, AttributeError):
-            problem = f"expected a transaction in the shape of AION as one line of JSON\n  {text[:200]}"
+            shown = "no value" if line is None else line[:200].decode(errors="backslashreplace")
+            problem = f"{place}: expected a transaction in the shape of AION as one line of JSON\n  {shown}"
             raise UsageError(f"{problem}\n\nhint: docs/reference/formats/aion.md has the fields") from None
 
     def _cut(self, said: dict[str, Any]) -> Iterator[tuple[int, Arrival]]:

@@ -31,6 +31,9 @@ appender.console.layout.pattern = %p %c{1}: %m%n
 # A part that is lost is computed again, and Spark says in the end if it cannot be.
 logger.lost.name = org.apache.spark
 logger.lost.level = off
+# If this one's level is not that of the root, Spark prints two lines about it.
+logger.shell.name = org.apache.spark.api.python.PythonGatewayServer
+logger.shell.level = error
 """
 
 
@@ -67,9 +70,17 @@ def _missing(what: str) -> UsageError:
 
 def _quiet(folder: str) -> None:
     """Lets Spark log errors only, unless the user has a configuration."""
-    if "SPARK_CONF_DIR" not in os.environ:
+    if not _is_configured():
         Path(folder, "log4j2.properties").write_text(_QUIET)
         os.environ["SPARK_CONF_DIR"] = folder
+
+
+def _is_configured() -> bool:
+    """Whether there are files that Spark reads; a distribution of Spark comes with templates of them."""
+    if "SPARK_CONF_DIR" in os.environ:
+        return True
+    home = os.environ.get("SPARK_HOME")
+    return bool(home) and any(path.suffix != ".template" for path in Path(str(home), "conf").glob("*"))
 
 
 def _started(session: type[SparkSession], master: str) -> SparkSession:

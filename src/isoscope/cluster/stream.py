@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from isoscope.cluster.arrivals import ARRIVALS, CLOCK_UNITS, TIMES, Cutter, joined
 from isoscope.cluster.stream_part import StreamPart, StreamQuestion
 from isoscope.cluster.stream_report import StreamSoFar
+from isoscope.cluster.stream_source import NO_CONNECTOR, arriving_lines
 from isoscope.errors import IsoscopeError, UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ class SparkStream:
         parts = self.question.parts
         self.spark.conf.set("spark.sql.shuffle.partitions", parts)
         cutter = Cutter(parts=parts, clock_unit=self.clock_unit)
-        arrivals = self._lines().mapInArrow(cutter.cut, ARRIVALS).repartition(parts, "part")
+        lines = arriving_lines(self.spark, self.source, self._ends, self.files_per_batch)
+        arrivals = lines.mapInArrow(cutter.cut, ARRIVALS).repartition(parts, "part")
         timed = arrivals.mapInArrow(joined, ARRIVALS).withWatermark(
             "time", f"{self.question.timeout} milliseconds"
         )
@@ -126,24 +127,6 @@ class SparkStream:
         writer = results.writeStream.foreachBatch(self._keep)
         writer = writer.option("checkpointLocation", str(self.checkpoint / "spark"))
         return (writer.trigger(availableNow=True) if to_the_end else writer).start()
-
-    def _lines(self) -> DataFrame:
-        from pyspark.sql import functions as f  # noqa: PLC0415
-
-        place = urlsplit(self.source)
-        if place.scheme == "kafka":
-            reader = self.spark.readStream.format("kafka").option("kafka.bootstrap.servers", place.netloc)
-            reader = reader.option("subscribe", place.path.strip("/")).option("startingOffsets", "earliest")
-            lines = reader.load().select(f.col("value").cast("string").alias("value"))
-        else:
-            text = self.spark.readStream
-            if self.files_per_batch is not None:
-                text = text.option("maxFilesPerTrigger", self.files_per_batch)
-            lines = text.text(self.source)
-        end = self.spark.readStream.text(str(self._ends))
-        return lines.select("value", f.lit(False).alias("is_end")).union(  # noqa: FBT003
-            end.select("value", f.lit(True).alias("is_end"))  # noqa: FBT003
-        )
 
     def _keep(self, frame: DataFrame, batch: int) -> None:
         """Keeps the results of a batch, once."""
@@ -192,6 +175,11 @@ def _advance(
 def _failed(error: Exception) -> Exception:
     """An error of Spark in one line; of our own code on a worker its message."""
     text = str(error)
+    if NO_CONNECTOR in text:
+        return UsageError(
+            "Apache Spark has no connector for Kafka\n\n"
+            "hint: docs/how-to/check-on-spark.md says which jars it needs, and how Spark gets them"
+        )
     for kind in ("UsageError", "FormatError"):
         _, mark, told = text.partition(f"isoscope.errors.{kind}: ")
         if mark:
@@ -201,4 +189,7 @@ def _failed(error: Exception) -> Exception:
         "pyspark",
     ):
         return error
-    return UsageError(f"Apache Spark failed: {text.splitlines()[0] if text else type(error).__name__}")
+    # What comes before is numbers of the query.
+    told = (text or type(error).__name__).splitlines()[0].rpartition("terminated with exception: ")[2]
+    hint = "\n\nhint: does the topic exist, and do its brokers answer?" if "org.apache.kafka" in told else ""
+    return UsageError(f"Apache Spark failed: {told}{hint}")

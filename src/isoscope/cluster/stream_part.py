@@ -162,7 +162,7 @@ class StreamPart:
         ordered = sorted(self.waiting, key=_in_session if self.is_of_sessions else _in_time)
         due: list[Arrival] = []
         self.waiting, held = [], set()
-        for one in ordered:
+        for one in _once(ordered):
             is_past = one.time is None or one.time <= watermark
             if self.is_of_sessions and one.session and is_past:
                 is_past = one.session not in held and (self._follows(one) or self._is_overdue(one, watermark))
@@ -238,6 +238,15 @@ class StreamPart:
                         key=news.key,
                         is_retracted=news.is_retracted,
                     )
+
+
+def _once(ordered: Iterable[Arrival]) -> Iterator[Arrival]:
+    """Without copies, which stand side by side: a broker may deliver a message twice."""
+    before = None
+    for one in ordered:
+        if one != before:
+            yield one
+        before = one
 
 
 def _in_time(one: Arrival) -> tuple[Any, ...]:
