@@ -13,7 +13,7 @@ from sqlglot import exp
 from isoscope.record.conditions import conjuncts
 from isoscope.record.derived_tables import is_nested, nearest_queries
 from isoscope.record.plan import NotUnderstoodError
-from isoscope.record.scopes import qualify
+from isoscope.record.scopes import free_columns, qualify
 
 if TYPE_CHECKING:
     from isoscope.record.select_block import Block
@@ -87,7 +87,11 @@ class Correlated:
                 one = one.this  # noqa: PLW2901 - the condition without NOT and parentheses
             if not isinstance(one, exp.Exists | exp.In | exp.Predicate) or isinstance(one, exp.Connector):
                 raise NotUnderstoodError("a subquery that depends on the rows around it stands beside OR")
-        return [one for one in parts if not any(one is other for other in mine)]
+        # One row may decide several such subqueries: none is asked only where another has a row.
+        return [one for one in parts if not any(map(self._is_correlated, nearest_queries(one)))]
+
+    def _is_correlated(self, query: Any) -> bool:
+        return bool(free_columns(query, self.outer.known(), self.parts.statement))
 
     def add(self) -> None:
         """Adds what it reads, and what the condition around it says later."""

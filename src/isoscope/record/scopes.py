@@ -53,7 +53,9 @@ def _has(select: Any, column: Any, statement: Any) -> bool:
                 return True
         elif name in _columns(source, statement):
             return True
-    return not alias and name in _results(select, statement)
+    is_behind = column.find_ancestor(exp.Order, exp.Group, exp.Having, exp.Select) is not select
+    named = {statement.name(one.args["alias"]) for one in select.expressions if isinstance(one, exp.Alias)}
+    return not alias and is_behind and name in named
 
 
 def _columns(source: Any, statement: Any) -> set[str]:
