@@ -197,23 +197,28 @@ def shown_rows(transaction: Any) -> set[str]:
     return {row.key for one in statements for row in seen_rows(one, transaction.database)}
 
 
+def duckdb_results(
+    rows: dict[str, dict[int, tuple[Any, ...]]], statements: list[tuple[str, list[int]]]
+) -> list[list[str]]:
+    connection = duckdb.connect()
+    connection.execute(SCHEMA)
+    for table, found in rows.items():
+        connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", list(found.values()))
+    results = [connection.execute(sql, values).fetchall() for sql, values in statements]
+    connection.close()
+    return [sorted(map(repr, result)) for result in results]
+
+
 def test_duckdb_reads_the_rows_that_sqlite_reads() -> None:
     chance = random.Random(8)
     rows = random_rows(chance)
-    expected = []
+    statements = [(sql, random_values(chance, sql)) for sql in FORMS.values() if "LIMIT 1" not in sql]
+    expected = [recorded_statements(rows, sql, values)[2] for sql, values in statements]
+    plain = duckdb_results(rows, statements)
     with record() as recorded:
-        connection = duckdb.connect()
-        connection.execute(SCHEMA)
-        for table, found in rows.items():
-            connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", list(found.values()))
-        for sql in FORMS.values():
-            values = random_values(chance, sql)
-            _, result, shown = recorded_statements(rows, sql, values)
-            assert sorted(map(repr, connection.execute(sql, values).fetchall())) == sorted(map(repr, result))
-            expected.append(shown)
-        connection.close()
-    reading = [one for one in recorded.transactions if one.database.kind == "duckdb"]
-    assert [shown_rows(one) for one in reading[-len(expected) :]] == expected
+        assert duckdb_results(rows, statements) == plain
+    reading = recorded.transactions[-len(expected) :]
+    assert [shown_rows(one) for one in reading] == expected
 
 
 def filled(running: Running, rows: dict[str, dict[int, tuple[Any, ...]]]) -> None:
