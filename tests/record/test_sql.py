@@ -114,14 +114,68 @@ def test_columns_of_the_program_come_before_hidden_ones() -> None:
     assert found.written == {"age"}
 
 
+SEVERAL = {
+    "WITH a AS (SELECT 1) SELECT * FROM users": ["FROM users"],
+    "SELECT DISTINCT name FROM users WHERE age = %s": ["FROM users WHERE age = %s"],
+    "SELECT age FROM users GROUP BY age HAVING count(*) > 1": ["FROM users"],
+    "SELECT name FROM users WHERE id IN (SELECT user_id FROM orders)": [
+        "FROM orders",
+        "FROM users WHERE id IN (SELECT user_id FROM orders)",
+    ],
+    "SELECT EXISTS (SELECT 1 FROM users)": ["FROM users"],
+    "SELECT name FROM users UNION SELECT name FROM users WHERE id = 1": [
+        "FROM users",
+        "FROM users WHERE id = 1",
+    ],
+    "WITH a AS (SELECT * FROM users WHERE age > %s) SELECT 1 FROM a WHERE id = %s": [
+        "FROM users AS a WHERE id = %s AND a.age > %s"
+    ],
+    "SELECT name FROM users WHERE EXISTS (SELECT 1 FROM orders WHERE user_id = id) AND age > 1": [
+        'FROM users, orders WHERE "users".age > 1 AND "orders".user_id = "users".id',
+        "FROM users WHERE EXISTS(SELECT 1 FROM orders WHERE user_id = id) AND age > 1",
+    ],
+}
+
+
+@pytest.mark.parametrize("sql", SEVERAL)
+def test_each_part_of_a_query_is_asked_for_by_a_statement_of_its_own(sql: str) -> None:
+    found = plan(sql)
+    assert (found.kind, found.text) == (Kind.SELECT, sql), found.reason
+    asked = [part.separate for part in found.parts]
+    assert [one[one.index("FROM") :] for one in asked] == SEVERAL[sql]
+    assert all(one.startswith("SELECT DISTINCT ") for one in asked)
+
+
+def test_parameters_of_a_part_follow_its_own_text() -> None:
+    found = plan("WITH a AS (SELECT * FROM users WHERE age > %s) SELECT 1 FROM a WHERE id = %s")
+    assert found.parts[0].kept == (1, 0)
+
+
 NOT_UNDERSTOOD = {
-    "WITH a AS (SELECT 1) SELECT * FROM users": "it has a common table expression (WITH)",
-    "SELECT DISTINCT name FROM users": "SELECT DISTINCT does not show which rows it read",
-    "SELECT age FROM users GROUP BY age HAVING count(*) > 1": "HAVING hides groups that it read",
-    "SELECT name FROM users WHERE id IN (SELECT user_id FROM orders)": "it has a subquery",
-    "SELECT EXISTS (SELECT 1 FROM users)": "it reads tables in a subquery",
-    "SELECT * FROM (SELECT 1) AS a": "it reads from something that is no table",
-    "SELECT name FROM users UNION SELECT name FROM users": "UNION is not a statement about rows",
+    "WITH RECURSIVE a AS (SELECT 1) SELECT * FROM a, users": "it has a recursive common table expression",
+    "WITH a AS (DELETE FROM users RETURNING id) SELECT * FROM a": (
+        "it changes rows in a common table expression"
+    ),
+    "SELECT name FROM users UNION SELECT name FROM users LIMIT 1": "LIMIT may hide rows that a UNION read",
+    "SELECT * FROM (SELECT name FROM users LIMIT 3) a LIMIT 2": "LIMIT may hide rows of a derived table",
+    "SELECT * FROM (SELECT age FROM users GROUP BY age) a WHERE age = 1": (
+        "it chooses rows of a derived table that is no plain selection"
+    ),
+    "SELECT * FROM users WHERE age = 1 OR EXISTS (SELECT 1 FROM orders WHERE user_id = id)": (
+        "a subquery that depends on the rows around it stands beside OR"
+    ),
+    "SELECT * FROM users WHERE EXISTS (SELECT 1 FROM orders WHERE user_id = id) LIMIT 2": (
+        "LIMIT may hide rows that a subquery read"
+    ),
+    "SELECT * FROM users WHERE id IN (SELECT number FROM orders) FOR UPDATE SKIP LOCKED": (
+        "it skips rows that are locked, and has several SELECTs"
+    ),
+    "SELECT DISTINCT name FROM users WHERE random() < age": (
+        "it calls a function whose value changes, and has several SELECTs"
+    ),
+    "SELECT name FROM users WHERE id IN (SELECT nothing FROM orders)": (
+        "the table of its column nothing is not found"
+    ),
     "SELECT text FROM notes": "the table notes has no primary key",
     "SELECT 1 FROM nothing": "nothing is no table of the database",
     "INSERT INTO users SELECT * FROM users": "it has a subquery",

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from isoscope.record.conditions import AliasedRow, equalities, matches, value_of
+from isoscope.record.conditions import AliasedRow, equalities, matches
 from isoscope.record.plan import Kind
 from isoscope.record.rows import key_label
+from isoscope.record.traces import is_cut_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -54,7 +55,7 @@ class AbsentRows:
         plan = statement.plan
         if plan.kind not in _WITH_CONDITION or (plan.is_point and shown):
             return  # A condition that names one row cannot hide another.
-        hides = "a join" if len(plan.references) > 1 else "LIMIT" if _is_cut_off(statement) else ""
+        hides = "a join" if len(plan.references) > 1 else "LIMIT" if is_cut_off(statement) else ""
         for reference in plan.references:
             for row in self._rows(reader.database, reader.database.tables[reference.table], statement):
                 if row.key in shown:
@@ -110,14 +111,6 @@ class _Index:
     def find(self, compared: dict[str, Any]) -> Iterable[RowHistory]:
         values = tuple(str(compared[column]) for column in self._columns)
         return {**self._rows.get(values, {}), **self._unknown}.values()
-
-
-def _is_cut_off(statement: Statement) -> bool:
-    """Whether a LIMIT may have hidden rows."""
-    if statement.plan.limit is None or statement.plan.is_aggregate:
-        return False
-    limit = value_of(statement.plan.limit.expression, {}, statement.values)
-    return not isinstance(limit, int) or len(statement.rows) >= limit
 
 
 def _absent(reader: TracedTransaction, statement: Statement, row: RowHistory, alias: str) -> AbsentRow | None:

@@ -89,9 +89,14 @@ def _negated(condition: exp.Expr) -> _Test:
 
     def test(row: Row, given: Sequence[Any]) -> bool | None:
         answer = inner(row, given)
-        return None if answer is None or any(value(row, given) is None for value in values) else not answer
+        return None if answer is None or any(_is_null(value(row, given)) for value in values) else not answer
 
     return test
+
+
+def _is_null(value: Any) -> bool:
+    """Whether a value is NULL, or a list that has one."""
+    return value is None or (isinstance(value, list | tuple) and None in value)
 
 
 def _test_of_values(condition: exp.Expr) -> _Test:
@@ -102,6 +107,8 @@ def _test_of_values(condition: exp.Expr) -> _Test:
     tested = _value(condition.this) if isinstance(condition, exp.Between | exp.In | exp.Is) else None
     if tested is not None and isinstance(condition, exp.Between):
         return _between(tested, _value(condition.args["low"]), _value(condition.args["high"]))
+    if tested is not None and isinstance(condition, exp.In) and condition.args.get("field") is not None:
+        return _among(tested, _value(condition.args["field"]))
     if tested is not None and isinstance(condition, exp.In) and not condition.args.get("query"):
         values = [_value(one) for one in condition.expressions]
         return lambda row, given: _any(
@@ -111,6 +118,18 @@ def _test_of_values(condition: exp.Expr) -> _Test:
         return lambda row, given: None if (found := tested(row, given)) is _UNKNOWN else found is None
     whole = _value(condition)
     return lambda row, given: found if isinstance(found := whole(row, given), bool) else None
+
+
+def _among(tested: _Value, listed: _Value) -> _Test:
+    """Whether a value is in a list that one parameter or the answer of a subquery gives."""
+
+    def test(row: Row, given: Sequence[Any]) -> bool | None:
+        found, values = tested(row, given), listed(row, given)
+        if not isinstance(values, list | tuple):
+            return None
+        return _any([_compared(found, value, operator.eq) for value in values])
+
+    return test
 
 
 def _between(tested: _Value, low: _Value, high: _Value) -> _Test:

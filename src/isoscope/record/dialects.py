@@ -19,6 +19,7 @@ DIALECTS = {
         # Each function is the cheapest of those that were measured.
         row="ROW({}.*)",
         collect="array_to_json(array_agg(ARRAY[{}]))::text",
+        has_parts=True,
     ),
     "sqlite": Dialect(
         name="sqlite",
@@ -27,6 +28,7 @@ DIALECTS = {
         # JSON holds no bytes.
         cell="CASE typeof({0}) WHEN 'blob' THEN hex({0}) ELSE {0} END",
         is_separate=True,
+        has_parts=True,
     ),
     # All connections to a file are of one process, which lets one of them commit at a time.
     "duckdb": Dialect(
@@ -35,6 +37,7 @@ DIALECTS = {
         pair="json_object({})",
         is_separate=True,
         is_commit_ordered=True,
+        has_parts=True,
     ),
     # Rows do not name their writers, unless tables are made with system versioning: their content has to do.
     "mariadb": Dialect(
@@ -51,5 +54,5 @@ DIALECTS = {
 DIALECTS["mysql"] = replace(DIALECTS["mariadb"], returning=())
 # Rows name their writers as on PostgreSQL, and transactions commit one after the other.
 DIALECTS["simulated"] = replace(
-    DIALECTS["postgresql"], plain=frozenset(), is_separate=True, is_commit_ordered=True
+    DIALECTS["postgresql"], plain=frozenset(), is_separate=True, is_commit_ordered=True, has_parts=False
 )

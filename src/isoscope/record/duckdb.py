@@ -19,6 +19,7 @@ import duckdb
 from isoscope.record.call_site import call_site
 from isoscope.record.dialects import DIALECTS
 from isoscope.record.done import Done
+from isoscope.record.part_rows import rows_of_parts, unread
 from isoscope.record.placeholders import bound
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.recording import Database, Recording, Session
@@ -195,7 +196,7 @@ class _RecordedConnection:
 
     def _planned(self, query: str, parameters: Any) -> Plan:
         plan = self._database.plan(query)
-        if plan.kept and plan.marked is not None and bound(plan.marked, parameters) is None:
+        if (plan.kept or plan.parts) and plan.marked is not None and bound(plan.marked, parameters) is None:
             return not_understood(query, "its parameters do not fit its placeholders")
         return plan
 
@@ -207,16 +208,19 @@ class _RecordedConnection:
             invoke = clock()
             try:
                 rows = self._with_rows(plan, query, parameters)
+                plan = unread(query) if rows is None else plan
             except duckdb.Error:
                 session.has_failed = True
                 raise
             complete = clock()
-        session.add(Done(query, plan, parameters, call_site(), invoke, complete, rows))
+        session.add(Done(query, plan, parameters, call_site(), invoke, complete, rows or []))
         if not self._is_open:
             session.end("committed", invoke, complete)
 
-    def _with_rows(self, plan: Plan, query: str, parameters: Any) -> list[Any]:
+    def _with_rows(self, plan: Plan, query: str, parameters: Any) -> list[Any] | None:
         given = () if parameters is None else (parameters,)
+        if plan.parts:
+            return self._with_parts(plan, query, parameters)
         if plan.separate:
             values = [] if plan.marked is None else bound(plan.marked, parameters) or []
             rows = self._inner.execute(plan.separate, [values[place] for place in plan.kept]).fetchall()
@@ -232,6 +236,13 @@ class _RecordedConnection:
         self._inner.execute(f'SELECT {len(rows)}::BIGINT AS "Count"')
         self._count = len(rows)
         return [list(row) for row in rows]
+
+    def _with_parts(self, plan: Plan, query: str, parameters: Any) -> list[Any] | None:
+        """The parts come first, because the program fetches from the result that comes last."""
+        values = [] if plan.marked is None else bound(plan.marked, parameters) or []
+        rows = rows_of_parts(plan, values, lambda text, given: self._inner.execute(text, given).fetchall())
+        self._inner.execute(query, *(() if parameters is None else (parameters,)))
+        return rows
 
     def _returned(self, plan: Plan, rows: list[Any]) -> list[Any]:
         """Gives the program the columns that it asked for; the rest names the rows."""

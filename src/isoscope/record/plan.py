@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from isoscope.record.placeholders import Marked
     from isoscope.record.tables import Table
 
-__all__ = ["CHANGES", "Dialect", "Kind", "Plan", "Reference", "not_understood"]
+__all__ = [
+    "CHANGES", "Answer", "Dialect", "Kind", "NotUnderstoodError", "Plan", "Reference", "not_understood",
+]  # fmt: skip
+
+
+class NotUnderstoodError(Exception):
+    """Why a statement is not understood."""
 
 
 class Kind(StrEnum):
@@ -37,7 +43,7 @@ class Dialect:
     are sent as texts that need no cast. If `is_separate`, a SELECT stays as it is, and a second one in the
     same snapshot names the rows. If `is_commit_ordered`, no two commits overlap by their recorded times.
     `returning` are the changes that can return rows. If not `is_folding`, names
-    of tables without quotes keep their case.
+    of tables without quotes keep their case. If it `has_parts`, statements of several SELECTs are understood.
     """
 
     name: str
@@ -54,6 +60,7 @@ class Dialect:
     quote: str = '"'
     is_folding: bool = True
     returning: tuple[Kind, ...] = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)
+    has_parts: bool = False
 
     def shows_key(self, table: Table) -> bool:
         """Whether the content of a row shows its key as the key itself is shown."""
@@ -67,6 +74,22 @@ class Reference:
     table: str
     alias: str
     is_outer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a subquery answers in the snapshot of its statement: a list, one value, or whether it has rows."""
+
+    separate: str
+    kept: tuple[int, ...]
+    kind: str
+
+    def of(self, rows: Any) -> Any:
+        """The answer as a value that conditions compare."""
+        values = [row[0] for row in rows]
+        if self.kind == "list":
+            return values
+        return (values[0] if values else None) if self.kind == "value" else values[0] > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +106,8 @@ class Plan:
     `row` is what the text says of the one row that an INSERT or UPDATE writes: a parameter or a constant for
     each column. If it says enough, the statement `is_silent`: it can be executed without hidden columns in a
     transaction whose number is known, if the parameters of the key have the types `checked`.
+    A statement of several SELECTs has a plan for each of its `parts`. Their conditions compare with `answers`
+    of subqueries, which follow the parameters. If not `is_fixed`, the database chooses the rows of a LIMIT.
     """
 
     kind: Kind
@@ -104,6 +129,9 @@ class Plan:
     condition: exp.Expr | None = field(default=None, compare=False)
     marked: Marked | None = field(default=None, compare=False)
     reason: str = ""
+    parts: tuple[Plan, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    is_fixed: bool = True
     #: The text as psycopg takes it fastest: it finds what it made of bytes by their hash, which is kept.
     sent: str | bytes = field(init=False, compare=False)
 

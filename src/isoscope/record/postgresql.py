@@ -18,6 +18,7 @@ from isoscope.record.call_site import call_site
 from isoscope.record.done import Done
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.postgresql_catalog import failed_status, postgresql_database
+from isoscope.record.postgresql_parts import execute_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -196,7 +197,7 @@ class _RecordedCursor:
     _results: list[Any]
     pgresult: Any
 
-    def execute(
+    def execute(  # noqa: C901 - the path of every statement, where calls cost time
         self, query: Any, params: Any = None, *, prepare: bool | None = None, binary: bool | None = None
     ) -> Any:
         connection: Any = self._conn  # type: ignore[attr-defined]
@@ -215,6 +216,11 @@ class _RecordedCursor:
                 plan = _special(connection, database, plan, sql)
             self._plan = plan
             text, reader = (plan.sent, _rows) if plan.hidden else (query, _no_rows)
+        elif plan.parts:
+            self._plan, run = None, super().execute  # type: ignore[misc]
+            return execute_parts(
+                self, sql, params, lambda: run(query, params, prepare=prepare, binary=binary)
+            )
         else:
             self._plan = plan
         if recording.is_hooked:

@@ -18,6 +18,7 @@ from isoscope.record.call_site import call_site
 from isoscope.record.done import Done
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.postgresql_catalog import failed_status, postgresql_database
+from isoscope.record.postgresql_snapshot import SameSnapshot
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -200,7 +201,10 @@ class _RecordedCursor(extensions.cursor):  # type: ignore[misc]
             query = _announced(session, plan, sql, query)
         invoke = session.recording.clock()
         try:
-            hidden = self._executed(plan, query, vars)
+            if plan.parts:
+                plan, hidden = self._with_parts(plan, sql, query, vars)
+            else:
+                hidden = self._executed(plan, query, vars)
         except BaseException as error:
             self._failed(session, error, invoke)
             raise
@@ -222,6 +226,22 @@ class _RecordedCursor(extensions.cursor):  # type: ignore[misc]
         self.row_factory = factory
         self._rows = [row[:visible] for row in rows]
         return [list(row[visible:]) for row in rows]
+
+    def _with_parts(self, plan: Plan, sql: str, query: Any, values: Any) -> tuple[Plan, list[Any]]:
+        """A statement of several SELECTs, between what the recorder asks about them."""
+        connection = self.connection
+
+        def ask(text: str, given: list[Any] | None) -> Sequence[Any]:
+            with extensions.connection.cursor(connection, cursor_factory=extensions.cursor) as cursor:
+                # Without parameters, the driver would not read two percent signs as one.
+                cursor.execute(text if given or not values else text.replace("%%", "%"), given or None)
+                return [] if cursor.description is None else list(cursor.fetchall())
+
+        around = SameSnapshot(
+            ask, is_in_transaction=lambda: connection.get_transaction_status() in _IN_TRANSACTION
+        )
+        super().execute(query, values)
+        return around.rows(plan, sql, values)
 
     def _failed(self, session: Session, error: BaseException, invoke: int) -> None:
         session.has_failed = True

@@ -82,6 +82,8 @@ class Database:
 
     def _compare(self, plan: Plan) -> None:
         """Notes the columns that a condition compares; changes that leave one open ask for it from now on."""
+        for part in plan.parts:
+            self._compare(part)
         columns = (
             set()
             if plan.condition is None

@@ -16,7 +16,9 @@ from sqlglot.errors import SqlglotError
 
 from isoscope.record.conditions import conjuncts
 from isoscope.record.placeholders import Marked, mark, marks, positional, unmark
-from isoscope.record.plan import Dialect, Kind, Plan, Reference, not_understood
+from isoscope.record.plan import Dialect, Kind, NotUnderstoodError, Plan, Reference, not_understood
+from isoscope.record.select_block import is_aggregated
+from isoscope.record.subqueries import plan_of_parts
 from isoscope.record.written_row import compared_values, key_types, place_of, written_row
 
 if TYPE_CHECKING:
@@ -77,18 +79,24 @@ def analyse(sql: str, dialect: Dialect, lookup: Lookup) -> Plan:
     if tree is None:
         return not_understood(sql, "it cannot be parsed")
     try:
-        if isinstance(tree, exp.Select):
-            return _Select(sql, dialect, lookup, marked, tree).plan()
+        if isinstance(tree, exp.Query):
+            return _read(_Select(sql, dialect, lookup, marked, tree))
         for kind, name in _MODIFYING.items():
             if isinstance(tree, kind):
                 return _Change(sql, dialect, lookup, marked, tree).plan(name)
-    except _NotUnderstoodError as problem:
+    except NotUnderstoodError as problem:
         return not_understood(sql, str(problem))
     return not_understood(sql, f"{type(tree).__name__.upper()} is not a statement about rows")
 
 
-class _NotUnderstoodError(Exception):
-    """Why a statement is not understood."""
+def _read(statement: _Select) -> Plan:
+    """The plan of a query: by hidden columns if it has one SELECT, else by its parts."""
+    try:
+        return statement.plan()
+    except NotUnderstoodError:
+        if not statement.dialect.has_parts:
+            raise
+    return plan_of_parts(statement)
 
 
 class _Statement:
@@ -100,8 +108,11 @@ class _Statement:
         self.lookup = lookup
         self.marked = marked
         self.tree = tree
-        if tree.args.get("with_") or tree.args.get("with"):
-            raise _NotUnderstoodError("it has a common table expression (WITH)")
+
+    def refuse_with(self) -> None:
+        """Common table expressions."""
+        if self.tree.args.get("with_") or self.tree.args.get("with"):
+            raise NotUnderstoodError("it has a common table expression (WITH)")
 
     def quoted(self, name: str) -> str:
         """A name as an identifier."""
@@ -111,23 +122,24 @@ class _Statement:
     def table(self, name: str) -> Table:
         found = self.lookup(name)
         if found is None:
-            raise _NotUnderstoodError(f"{name} is no table of the database")
+            raise NotUnderstoodError(f"{name} is no table of the database")
         if not found.key:
-            raise _NotUnderstoodError(f"the table {name} has no primary key")
+            raise NotUnderstoodError(f"the table {name} has no primary key")
         return found
 
     def reference(self, source: Any, *, is_outer: bool = False) -> Reference:
         """A table that the statement names."""
         if not isinstance(source, exp.Table) or not isinstance(source.this, exp.Identifier):
-            raise _NotUnderstoodError("it reads from something that is no table")
+            raise NotUnderstoodError("it reads from something that is no table")
         schema, alias = source.args.get("db"), source.args.get("alias")
-        name = self._name(source.this)
+        name = self.name(source.this)
         table = name
-        if schema is not None and self._name(schema) not in ("public", "main"):
-            table = f"{self._name(schema)}.{name}"
-        return Reference(table, self._name(alias.this) if alias else name, is_outer)
+        if schema is not None and self.name(schema) not in ("public", "main"):
+            table = f"{self.name(schema)}.{name}"
+        return Reference(table, self.name(alias.this) if alias else name, is_outer)
 
-    def _name(self, identifier: exp.Identifier) -> str:
+    def name(self, identifier: exp.Identifier) -> str:
+        """A name as the database folds it."""
         is_folded = self.dialect.is_folding and not identifier.quoted
         return str(identifier.this).lower() if is_folded else str(identifier.this)
 
@@ -154,7 +166,7 @@ class _Statement:
             return ()
         compared = {
             column: place_of(value)
-            for column, value in compared_values(self.tree, self._name).items()
+            for column, value in compared_values(self.tree, self.name).items()
             if isinstance(value, exp.Placeholder) and table.type_of(column) in _INTEGERS
         }
         return tuple(map(compared.get, table.key)) if set(table.key) & set(compared) else ()
@@ -181,13 +193,16 @@ class _Select(_Statement):
     """SELECT from tables, with joins, aggregates and locks."""
 
     def plan(self) -> Plan:
+        self.refuse_with()
+        if not isinstance(self.tree, exp.Select):
+            raise NotUnderstoodError(f"{type(self.tree).__name__.upper()} is not a statement about rows")
         references = self._references()
         if not references:
             return self._without_tables()
         if self.dialect.is_separate:
             return self._separate(references)
         self._refuse()
-        is_aggregate = self._is_aggregate()
+        is_aggregate = is_aggregated(self.tree)
         point = () if len(references) > 1 else self.point(references[0])
         columns = (
             [self._collected(one, point) for one in references]
@@ -210,8 +225,8 @@ class _Select(_Statement):
     def _separate(self, references: list[Reference]) -> Plan:
         """Names the rows that FROM and WHERE find, whatever is then made of them."""
         if any(select is not self.tree for select in self.tree.find_all(exp.Select)):
-            raise _NotUnderstoodError("it has a subquery")
-        is_whole = not self.tree.args.get("group") and not self._is_aggregate()
+            raise NotUnderstoodError("it has a subquery")
+        is_whole = not self.tree.args.get("distinct") and not is_aggregated(self.tree)
         limit = self.tree.args.get("offset") or self.tree.args.get("limit") if is_whole else None
         columns = ", ".join(self.hidden_columns(references))
         text = f"SELECT {columns} {self._from(is_whole=is_whole)}"
@@ -239,7 +254,7 @@ class _Select(_Statement):
 
     def _without_tables(self) -> Plan:
         if next(self.tree.find_all(exp.Table), None) is not None:
-            raise _NotUnderstoodError("it reads tables in a subquery")
+            raise NotUnderstoodError("it reads tables in a subquery")
         return Plan(kind=Kind.NO_ROWS, text=self.sql)
 
     def _references(self) -> list[Reference]:
@@ -253,17 +268,11 @@ class _Select(_Statement):
     def _refuse(self) -> None:
         tree = self.tree
         if tree.args.get("distinct"):
-            raise _NotUnderstoodError("SELECT DISTINCT does not show which rows it read")
+            raise NotUnderstoodError("SELECT DISTINCT does not show which rows it read")
         if tree.args.get("having"):
-            raise _NotUnderstoodError("HAVING hides groups that it read")
+            raise NotUnderstoodError("HAVING hides groups that it read")
         if any(select is not tree for select in tree.find_all(exp.Select)):
-            raise _NotUnderstoodError("it has a subquery")
-
-    def _is_aggregate(self) -> bool:
-        if self.tree.args.get("group"):
-            return True
-        calls = (call for one in self.tree.expressions for call in one.find_all(exp.AggFunc))
-        return any(call.find_ancestor(exp.Window) is None for call in calls)
+            raise NotUnderstoodError("it has a subquery")
 
     def _collected(self, reference: Reference, point: tuple[int | None, ...]) -> str:
         """All rows of a group as one text."""
@@ -277,13 +286,14 @@ class _Select(_Statement):
             depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
             if token.token_type is TokenType.FROM and depth == 0:
                 return f"{text[: token.start]}, {_named(columns)} {text[token.start :]}"
-        raise _NotUnderstoodError("its FROM is not found")
+        raise NotUnderstoodError("its FROM is not found")
 
 
 class _Change(_Statement):
     """INSERT, UPDATE and DELETE, with or without RETURNING."""
 
     def plan(self, kind: Kind) -> Plan:
+        self.refuse_with()
         target = self.tree.this.this if isinstance(self.tree.this, exp.Schema) else self.tree.this
         reference = self.reference(target)
         written = self._written()
@@ -293,7 +303,7 @@ class _Change(_Statement):
             return self._without_returning(kind, reference, written)
         columns = self.identity(reference)
         is_returning = bool(self.tree.args.get("returning"))
-        row = {} if is_returning else written_row(kind, self.tree, table, self._name)
+        row = {} if is_returning else written_row(kind, self.tree, table, self.name)
         # The content of the new version says later whether a condition holds for it.
         if self.dialect.version and kind is not Kind.DELETE:
             shows_key = self.dialect.shows_key(table)
@@ -322,7 +332,7 @@ class _Change(_Statement):
     def _without_returning(self, kind: Kind, reference: Reference, written: frozenset[str]) -> Plan:
         """The rows of an UPDATE are found by its condition; before it, if it may change what is compared."""
         if kind is not Kind.UPDATE or any(self.tree.args.get(one) for one in ("order", "limit", "from_")):
-            raise _NotUnderstoodError(f"the database does not show which rows this {kind.upper()} changed")
+            raise NotUnderstoodError(f"the database does not show which rows this {kind.upper()} changed")
         table, where = self.table(reference.table), self.tree.args.get("where")
         compared = [one.this.name for one in conjuncts(where) if isinstance(one, exp.EQ)]
         is_point = sorted(compared) == sorted(table.key) and len([*conjuncts(where)]) == len(compared)
@@ -350,13 +360,13 @@ class _Change(_Statement):
 
     def _refuse(self, kind: Kind, table: Table, written: frozenset[str]) -> None:
         if any(self.tree.find_all(exp.Select)):
-            raise _NotUnderstoodError("it has a subquery")
+            raise NotUnderstoodError("it has a subquery")
         if next(self.tree.find_all(exp.Join), None) is not None:
-            raise _NotUnderstoodError("it changes rows of a join")
+            raise NotUnderstoodError("it changes rows of a join")
         if kind is Kind.UPDATE and written & set(table.key):
-            raise _NotUnderstoodError(f"it changes the primary key of {table.name}")
+            raise NotUnderstoodError(f"it changes the primary key of {table.name}")
         if self.marked.text.rstrip().endswith("*/") or "--" in self.marked.text.splitlines()[-1]:
-            raise _NotUnderstoodError("it ends in a comment")
+            raise NotUnderstoodError("it ends in a comment")
 
 
 def _where(text: str, dialect: Dialect) -> str:

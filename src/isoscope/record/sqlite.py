@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from isoscope.record.call_site import call_site
 from isoscope.record.dialects import DIALECTS
 from isoscope.record.done import Done
+from isoscope.record.part_rows import rows_of_parts, unread
 from isoscope.record.placeholders import bound
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.recording import Database, Recording, Session
@@ -169,13 +170,14 @@ class _RecordedCursor(sqlite3.Cursor):
         invoke = session.recording.clock()
         try:
             rows = self._executed(connection, plan, sql, parameters)
+            plan = unread(sql) if rows is None else plan
         except sqlite3.Error:
             session.has_failed = True
             # SQLite keeps the transaction open after most errors.
             if session.done and not connection.in_transaction:
                 session.end("aborted", invoke, session.recording.clock())
             raise
-        done = Done(sql, plan, parameters, call_site(), invoke, session.recording.clock(), rows)
+        done = Done(sql, plan, parameters, call_site(), invoke, session.recording.clock(), rows or [])
         session.add(done)
         if not connection.in_transaction:
             is_aborted = sql.lstrip()[:8].lower() == "rollback"
@@ -207,8 +209,8 @@ class _RecordedCursor(sqlite3.Cursor):
             session.end("committed", invoke, complete)
         return self
 
-    def _executed(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any]:
-        if plan.separate:
+    def _executed(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any] | None:
+        if plan.separate or plan.parts:
             return self._selected(connection, plan, sql, parameters)
         if not plan.hidden:
             super().execute(sql, parameters)
@@ -227,7 +229,7 @@ class _RecordedCursor(sqlite3.Cursor):
         super().execute(*constants(names, [row[: -plan.hidden] for row in rows]))
         return [row[-plan.hidden :] for row in rows]
 
-    def _selected(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any]:
+    def _selected(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any] | None:
         """Both statements see one snapshot: outside of a transaction, they get one of their own."""
         was_open = connection.in_transaction
         side = sqlite3.Connection.cursor(connection)
@@ -238,6 +240,8 @@ class _RecordedCursor(sqlite3.Cursor):
             super().execute(sql, parameters)
             self._count = -1
             values = [] if plan.marked is None else bound(plan.marked, parameters) or []
+            if plan.parts:
+                return rows_of_parts(plan, values, lambda text, given: side.execute(text, given).fetchall())
             given = [values[place] for place in plan.kept]
             return [list(row) for row in side.execute(plan.separate, given)]
         finally:

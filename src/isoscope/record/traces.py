@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from isoscope.record.conditions import value_of
 from isoscope.record.dialects import DIALECTS
 from isoscope.record.placeholders import bound
 from isoscope.record.plan import CHANGES, Kind, Plan, not_understood
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from isoscope.record.rows import SeenRow
 
-__all__ = ["Statement", "TracedDatabase", "TracedTransaction", "read_traces"]
+__all__ = ["Statement", "TracedDatabase", "TracedTransaction", "is_cut_off", "read_traces"]
 
 _PLAIN = frozenset({int, str, bool, type(None)})
 
@@ -79,11 +80,14 @@ class Statement:
     seen: list[SeenRow] | None = None
     #: Whether the row that it wrote is known from its text: then some of its columns may not be.
     is_told: bool = False
+    #: What its subqueries answered.
+    answers: list[Any] = field(default_factory=list)
 
     @cached_property
     def values(self) -> list[Any]:
-        """The parameters in the order of the placeholders in the text."""
-        return [] if self.plan.marked is None else bound(self.plan.marked, self.parameters) or []
+        """The parameters in the order of the placeholders in the text, and the answers behind them."""
+        given = [] if self.plan.marked is None else bound(self.plan.marked, self.parameters)
+        return [*(given or []), *self.answers] if self.answers and given is not None else given or []
 
     @property
     def is_change(self) -> bool:
@@ -154,9 +158,10 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
     is_aborted = row["status"] == "aborted"
     plans = [_plan(one, database, texts.statements[one[0]]) for one in row["done"]]
     statements = [
-        _statement(one, plan, texts)
+        part
         for one, plan in zip(row["done"], plans, strict=True)
         if not is_aborted or plan.kind in CHANGES
+        for part in _parts(_statement(one, plan, texts))
     ]
     for one in statements:
         if one.plan.point and not has_integer_key(one.plan, one.values):
@@ -184,9 +189,32 @@ def _statement(done: Any, plan: Plan, texts: _Texts) -> Statement:
         line,
         invoke,
         complete,
-        _texts(rows),
+        rows if plan.parts else _texts(rows),
         is_undone,
     )
+
+
+def _parts(one: Statement) -> list[Statement]:
+    """A statement of several SELECTs as one statement for each."""
+    plan = one.plan
+    if not plan.parts:
+        return [one]
+    answered = zip(plan.answers, one.rows[len(plan.parts) :], strict=True)
+    answers = [answer.of(rows) for answer, rows in answered]
+    pairs = zip(plan.parts, one.rows, strict=False)
+    found = [replace(one, plan=part, rows=_texts(rows), answers=answers) for part, rows in pairs]
+    for part in found:
+        if not part.plan.is_fixed and is_cut_off(part):
+            part.plan = not_understood(part.sql, "its LIMIT lets the database choose among rows")
+    return found
+
+
+def is_cut_off(statement: Statement) -> bool:
+    """Whether a LIMIT may have hidden rows."""
+    if statement.plan.limit is None or statement.plan.is_aggregate:
+        return False
+    limit = value_of(statement.plan.limit.expression, {}, statement.values)
+    return not isinstance(limit, int) or len(statement.rows) >= limit
 
 
 def _texts(rows: Any) -> Any:
