@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from isoscope._native import Term
 from isoscope.history import (
     UNKNOWN,
     Initial,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["disturbed", "serial"]
 
-#: Keys and their tables: integers, texts, both, with and without names of tables.
+#: Keys and their tables: integers, texts, both, terms, with and without names of tables.
 SCHEMAS: tuple[dict[Scalar, str | None], ...] = (
     {1: None},
     {1: None, 2: None},
@@ -37,6 +38,7 @@ SCHEMAS: tuple[dict[Scalar, str | None], ...] = (
     {1: "t", 2: "t", 3: "u"},
     {"a": "t", "b": "t", 1: "t"},
     {"a": None, "b": "t", "c": "t"},
+    {Term("p"): "t", Term("q"): "t", 1: "t"},
 )
 PREDICATES = (":true", "[:= 1]", "[:mod 2 0]", "[:mod 2 1]", "[:in 1 2]", '[:in 0 "one"]')
 READS = ("read", "range", "range")
@@ -182,7 +184,9 @@ class _Run:
     def bounds(self, table: str | None) -> tuple[Scalar, Scalar]:
         own = [k for k in self.schema if self.schema[k] == table]
         low, high = self.rng.choice((None, None, *own)), self.rng.choice((None, None, *own))
-        return low, high
+        # Between bounds of which one is a term lies a key only if both are this key.
+        term = next((bound for bound in (low, high) if isinstance(bound, Term)), None)
+        return (low, high) if term is None else (term, term)
 
     def disturb(self) -> None:
         """Changes what one read shows; nothing if the transaction does not read."""
@@ -214,6 +218,8 @@ class _Run:
 
 
 def _is_between(key: Scalar, low: Scalar, high: Scalar) -> bool:
+    if isinstance(key, Term):
+        return (low is None and high is None) or key == low
     kind = int if isinstance(key, int) else str
     if any(bound is not None and not isinstance(bound, kind) for bound in (low, high)):
         return False

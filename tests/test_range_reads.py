@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isoscope import checkers
+from isoscope._native import Term
 from isoscope._native import itemised as itemised_columns
 from isoscope.explain import message
 from isoscope.history import Initial, Operation, OperationKind, Range, Scalar, Status, Transaction
@@ -155,6 +156,10 @@ def test_a_range_reads_only_keys_of_its_table() -> None:
         (1, "c", 2, False),
         (None, None, 1.5, True),
         (0, None, 1.5, False),
+        (Term("a"), Term("a"), Term("a"), True),
+        (Term("a"), Term("a"), Term("b"), False),
+        (Term("a"), Term("a"), "a", False),
+        (1.5, 1.5, 1.5, True),
     ],
 )
 def test_bounds_are_of_one_kind(low: Scalar, high: Scalar, key: Scalar, is_between: bool) -> None:
@@ -173,8 +178,8 @@ def test_a_tombstone_shows_that_the_key_does_not_exist() -> None:
 
 @pytest.mark.parametrize(
     "unjudged",
-    [ranged(0.5, 3), ranged(0, 3, predicate="[:like x]")],
-    ids=["a bound that is no integer or text", "a predicate of unknown form"],
+    [ranged(0.5, 3), ranged(Term("a"), Term("b")), ranged(0, 3, predicate="[:like x]")],
+    ids=["a bound that is no integer or text", "two of them", "a predicate of unknown form"],
 )
 def test_what_is_not_judged_leaves_levels_unknown(unjudged: Operation) -> None:
     found = outcomes(NIL, transaction(1, inserted(1, 10)), transaction(2, unjudged))

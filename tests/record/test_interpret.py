@@ -178,6 +178,19 @@ def test_a_row_that_was_seen_in_one_of_two_states_is_a_range_read_without_it(tmp
     assert not found.source.notes
 
 
+def test_a_read_that_saw_one_of_two_states_is_judged(tmp_path: Path) -> None:
+    """Whether the count met no row or eve, it did not meet ada, and the two transactions did not see each other."""
+    change = transaction("b", (5, 10), inserted(120, 1, "eve", (3, 4)))
+    before = transaction("z", (1, 2), inserted(119, 2, "old", (0, 1)))
+    reader = transaction("a", (20, 21), counted("ada", (8, 9)), updated(122, 2, "new", (10, 11)))
+    skewed = transaction("c", (14, 15), read(119, 2, (7, 8)), updated(121, 1, "ada", (12, 13)))
+    serial = transaction("c", (14, 15), updated(121, 1, "ada", (12, 13)))
+    for other, expected in ((serial, "holds"), (skewed, "violated")):
+        found = history(tmp_path, reader, change, other, before)
+        assert found.counts["range-read"] == 1
+        assert isoscope.check(found, "serializable").verdicts[0].outcome == expected
+
+
 def test_states_that_the_clock_excludes_were_not_seen_either(tmp_path: Path) -> None:
     """Bob was written after the read was answered, and zoe was replaced before it began."""
     found = history(

@@ -56,7 +56,9 @@ def is_inside(key: object, seen: Range) -> bool:
     bounds = [bound for bound in (seen.low, seen.high) if bound is not None]
     if not bounds:
         return True
-    if not all(type(bound) is type(key) and type(key) in (int, str) for bound in bounds):
+    if type(key) not in (int, str):
+        return seen.low == key == seen.high
+    if any(type(bound) is not type(key) for bound in bounds):
         return False
     low = True if seen.low is None else seen.low <= key  # type: ignore[operator]
     return low and (True if seen.high is None else key <= seen.high)  # type: ignore[operator]

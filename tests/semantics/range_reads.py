@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isoscope._native import Term
 from isoscope.checkers import check
 from isoscope.history import UNKNOWN, History, Range
 from isoscope.levels import Level
@@ -100,6 +101,18 @@ def a_range_read_reads_every_key_between_its_bounds() -> None:
     }
     assert names(recorded(None, [("insert", 1, 5)], [between(0, 9, (1, 5)), between(2, None)])) == {}
     assert names(recorded(None, [("insert", 1, 5)], [between(2, 9, (1, 6))])) == {"thin-air-read": 1}
+
+
+@rule("Range reads", "or two that both are this key")
+def two_bounds_that_are_the_same_key_are_this_key_alone() -> None:
+    row, other = Term("users/1"), Term("users/2")
+    written = [("insert", row, 5), ("insert", other, 6)]
+    assert names(recorded(None, written, [("read", row, 5), between(row, row)])) == {"non-repeatable-read": 1}
+    assert (
+        outcome(recorded(None, written, [("read", other, 6), between(row, row)]), "serializable")
+        == "violated"
+    )
+    assert outcome(recorded(None, written, [between(row, other)]), "serializable") == "unknown"
 
 
 @rule("Predicates", "The forms are `:true` (everything")

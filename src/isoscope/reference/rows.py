@@ -64,7 +64,9 @@ class Rows:
         for place, operation in enumerate(transaction.operations):
             if not isinstance(operation.value, Range):
                 yield place, _of_single_key(operation)
-            elif all(map(_is_bound, (operation.value.low, operation.value.high))):
+            elif _is_single(operation.value) or all(
+                map(_is_bound, (operation.value.low, operation.value.high))
+            ):
                 yield from ((place, single) for single in self._single_reads(operation, operation.value))
             else:
                 yield place, operation
@@ -135,8 +137,15 @@ def _is_bound(bound: object) -> bool:
     return bound is None or type(bound) in (int, str)
 
 
+def _is_single(seen: Range) -> bool:
+    """Whether both bounds are the same key, whatever it is."""
+    return seen.low is not None and token(seen.low) == token(seen.high)
+
+
 def _lies_between(key: Scalar, seen: Range) -> bool:
     """Whether the key is between the bounds, which are of its kind or open; the bounds are included."""
+    if _is_single(seen):
+        return token(key) == token(seen.low)
     bounds = [bound for bound in (seen.low, seen.high) if bound is not None]
     if type(key) not in (int, str) or any(type(bound) is not type(key) for bound in bounds):
         return not bounds

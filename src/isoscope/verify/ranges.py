@@ -83,7 +83,7 @@ class _Keys:
 
     def reads_of(self, read: RangeRead) -> Iterator[_Single | None]:
         """The reads that a range read is, in the order of the keys; None for what is not judged of it."""
-        if any(bound is not None and type(bound) not in (int, str) for bound in (read.low, read.high)):
+        if not all(map(_is_ordered, (read.low, read.high))) and not _is_single(read):
             yield None
             return
         singles = [_Single(key, value) for key, value in read.rows]
@@ -110,12 +110,24 @@ class _Keys:
         return (1, key) if type(key) is str else (2, self._ranks[key])
 
     def _between(self, read: RangeRead) -> list[Any]:
+        if not _is_ordered(read.low):
+            return [key for key in self._others.get(read.table, []) if key == read.low]
         kinds = {type(bound) for bound in (read.low, read.high) if bound is not None}
         found = []
         for kind, keys in ((int, self._numbers), (str, self._texts)):
             if kinds <= {kind}:
                 found += _slice(keys.get(read.table, []), read.low, read.high)
         return found if kinds else found + self._others.get(read.table, [])
+
+
+def _is_ordered(bound: Any) -> bool:
+    """Whether it is open, an integer or a text."""
+    return bound is None or type(bound) in (int, str)
+
+
+def _is_single(read: RangeRead) -> bool:
+    """Whether both bounds are the same key."""
+    return type(read.low) is type(read.high) and bool(read.low == read.high)
 
 
 def _slice(keys: list[Any], low: Any, high: Any) -> list[Any]:

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 /// A key by its place among all keys: integers first, then texts, then all others in the order of the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Rank<'v> {
+pub enum Rank<'v> {
     Small(i64),
     /// An integer that does not fit into a value: whether it is negative, and its digits.
     Large(bool, &'v str),
@@ -65,22 +65,27 @@ impl<'v> Rank<'v> {
     }
 }
 
-/// The bounds of a range read: nothing where it is open.
+/// The bounds of a range read.
 #[derive(Debug, Clone, Copy)]
-pub struct Bounds<'v> {
-    low: Option<Rank<'v>>,
-    high: Option<Rank<'v>>,
+pub enum Bounds<'v> {
+    /// Each an integer, a text, or nothing where it is open.
+    Ordered(Option<Rank<'v>>, Option<Rank<'v>>),
+    /// Both are this key, whatever it is.
+    Single(Value),
 }
 
 impl<'v> Bounds<'v> {
-    /// The bounds, if each is an integer, a text or open.
+    /// The bounds, if each is an integer, a text or open, or if both are the same key.
     pub fn of(values: &'v Values, low: Value, high: Value) -> Option<Self> {
         let bound = |value: Value| match (value, Rank::of(values, value)) {
             (Value::NIL, _) => Some(None),
             (_, Rank::Other) => None,
             (_, rank) => Some(Some(rank)),
         };
-        Some(Self { low: bound(low)?, high: bound(high)? })
+        match (bound(low), bound(high)) {
+            (Some(low), Some(high)) => Some(Self::Ordered(low, high)),
+            _ => (low == high).then_some(Self::Single(low)),
+        }
     }
 }
 
@@ -96,6 +101,8 @@ struct Table<'h> {
 pub struct KeyRanges<'h> {
     /// The place of each key among all.
     places: Vec<u32>,
+    /// The keys that are neither integers nor texts.
+    others: HashMap<Value, u32>,
     tables: HashMap<Value, Table<'h>>,
 }
 
@@ -107,6 +114,8 @@ impl<'h> KeyRanges<'h> {
         order.sort_by(|&one, &other| rank(one).compare(rank(other)));
         let mut places = vec![0; order.len()];
         order.iter().zip(0..).for_each(|(&key, place)| places[key as usize] = place);
+        let first_other = order.partition_point(|&key| rank(key) != Rank::Other);
+        let others = order[first_other..].iter().map(|&key| (history.keys[key as usize], key)).collect();
         let mut members = members(history);
         members.sort_unstable_by_key(|&(table, key)| (table, places[key as usize]));
         members.dedup();
@@ -116,7 +125,7 @@ impl<'h> KeyRanges<'h> {
             table.keys.push(key);
             table.ranks.push(rank(key));
         }
-        Self { places, tables }
+        Self { places, others, tables }
     }
 
     /// The place of a key among all.
@@ -125,8 +134,12 @@ impl<'h> KeyRanges<'h> {
     }
 
     /// The keys of a table between bounds, in order.
-    pub fn between(&self, table: Value, Bounds { low, high }: Bounds<'_>) -> &[u32] {
+    pub fn between(&self, table: Value, bounds: Bounds<'_>) -> &[u32] {
         let Some(Table { keys, ranks }) = self.tables.get(&table) else { return &[] };
+        let (low, high) = match bounds {
+            Bounds::Ordered(low, high) => (low, high),
+            Bounds::Single(key) => return self.single(keys, key),
+        };
         let Some(group) = low.or(high).map(Rank::group) else { return keys };
         if low.into_iter().chain(high).any(|bound| bound.group() != group) {
             return &[];
@@ -139,6 +152,13 @@ impl<'h> KeyRanges<'h> {
         };
         let (from, to) = (ranks.partition_point(is_before), ranks.partition_point(is_within));
         &keys[from..to.max(from)]
+    }
+
+    /// A key that is neither an integer nor a text, if it is among the keys of a table.
+    fn single<'k>(&self, keys: &'k [u32], key: Value) -> &'k [u32] {
+        let Some(&number) = self.others.get(&key) else { return &[] };
+        let found = keys.binary_search_by_key(&self.place(number), |&one| self.place(one));
+        found.map_or(&[], |place| &keys[place..=place])
     }
 }
 
