@@ -200,6 +200,15 @@ def test_two_inserts_that_miss_each_other_are_a_phantom_that_repeatable_read_all
         assert found[level] is Outcome.HOLDS
 
 
+def test_two_predicates_that_leave_a_key_out_do_not_differ_although_different_writes_hide_it() -> None:
+    history = of([rows({}, "[:= 1]"), rows({}, "[:= 2]")], [write(1, 1)], initial=Initial(value=2))
+    found = explanations.outcomes(history)
+    assert found[Level.CUT_ISOLATION] is Outcome.HOLDS
+    for level in (Level.REPEATABLE_READ, Level.CONSISTENT_VIEW):
+        assert found[level] is Outcome.HOLDS
+    assert found[Level.SERIALIZABLE] is Outcome.VIOLATED
+
+
 def test_a_row_that_appears_in_two_halves_is_a_phantom_that_breaks_parallel_snapshot_isolation() -> None:
     """Consistent view speaks of rows that are shown, so it allows a range read that misses one."""
     history = of([write(1, 5), write(2, 6)], [rows({1: 5})])

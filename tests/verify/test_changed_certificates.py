@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isoscope import checkers, formats
-from isoscope.cli.certificate_file import proofs
+from isoscope.cli.certificate_file import proofs, prover_of
 from isoscope.verify.certificate import Certificate
 from isoscope.verify.files import read_history
 from isoscope.verify.history import BadInputError
@@ -39,7 +39,7 @@ def lines_of(family: str, seed: int, folder: Path) -> tuple[Path, list[dict[str,
     path = folder / "history.parquet"
     formats.save(FAMILIES[family](seed), path)
     history = formats.load(path)
-    made = proofs(history, checkers.check(history, witness=True), None, path)
+    made = proofs(history, checkers.check(history, witness=True), None, prover_of(history, None, path))
     return path, [json.loads(line) for line in made.lines][1:]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from isoscope.verify.history import History, Initial, Transaction
+from isoscope.verify.history import UNKNOWN, History, Initial, Transaction
 from tests.verify.small import accepts
 
 if TYPE_CHECKING:
@@ -135,3 +135,21 @@ def test_without_timestamps_a_clock_level_is_not_said_to_hold() -> None:
         t.commit = (t.number, 0) if t.number else None
     assert not accepts(history, {"level": "clock-serializable", "outcome": "holds"})
     assert not accepts(history, {"level": "clock-serializable", "outcome": "violated"})
+
+
+@pytest.mark.parametrize(("initial", "outcome"), [(UNKNOWN, "holds"), (9, "violated")])
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_read_of_nil_shows_no_delete_if_the_key_may_not_have_existed(
+    level: str, initial: Any, outcome: str
+) -> None:
+    """If the delete took effect, y is older than what the same transaction wrote."""
+    first = Transaction(0, 1, 0, "indeterminate")
+    first.operations = [("delete", "x", None), ("write", "y", 7)]
+    between = Transaction(1, 2, 1)
+    between.operations = [("write", "y", 8)]
+    reader = Transaction(2, 3, 2)
+    reader.operations = [("read", "x", None), ("read", "y", 8)]
+    for t, moment in ((between, 1), (first, 2), (reader, 3)):
+        t.start = t.commit = (moment, 0)
+    history = History([first, between, reader], Initial(value=initial), "parquet")
+    assert accepts(history, {"level": level, "outcome": outcome})

@@ -74,3 +74,32 @@ def test_more_explanations_than_can_be_tried_are_refused_and_not_listed() -> Non
     read = history(("committed", appends), ("committed", appends), ("committed", [("read", "x", shown)]))
     with pytest.raises(RejectedError, match="more than 5000 explanations"):
         all_choices(Writes(read))
+
+
+def test_a_row_of_a_log_is_a_write_also_if_no_transaction_that_took_effect_uses_its_key() -> None:
+    """Two rows of a value are two appends: both took effect, although neither does in every explanation."""
+    appends = [("append", "x", 1)]
+    read = history(("indeterminate", appends), ("indeterminate", appends))
+    read.recorded = {"log": {"x": [1, 1]}}
+    assert {choice.effects for choice in all_choices(Writes(read))} == {(0, 1)}
+    read.recorded = {"declared": {"x": [1, 1]}}
+    assert {choice.effects for choice in all_choices(Writes(read))} == {()}
+
+
+@pytest.mark.parametrize(("later", "outcome"), [(["append"], "holds"), ([], "violated")])
+def test_an_own_append_behind_a_read_can_be_the_element_that_stands_too_early(
+    later: Any, outcome: str
+) -> None:
+    """The list shows 1 twice: too often only if the transaction does not append it a second time."""
+    operations = [("append", "x", 1), ("read", "x", [1, 9, 1]), *((kind, "x", 1) for kind in later)]
+    read = history(("committed", operations))
+    [choice] = all_choices(Writes(read))
+    witness = {"order": [1], "took_effect": [], "initial": [], "elements": [], "rows": []}
+    witness["elements"] = [
+        [[1, place], [None if version is None else [1, version[1]] for version in shown]]
+        for (_, place), shown in choice.elements
+    ]
+    line = {"level": "pl-1", "outcome": "holds", "witness": "a"}
+    assert accepts(read, {"witness": "a"} | witness, line) == (outcome == "holds")
+    proof = {"level": "pl-1", "outcome": "violated", "proof": {"read": [1, 1]}}
+    assert accepts(read, proof) == (outcome == "violated")

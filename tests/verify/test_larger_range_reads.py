@@ -7,7 +7,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from isoscope import checkers, formats
-from isoscope.cli.certificate_file import is_large, proofs
+from isoscope.cli.certificate_file import is_large, proofs, prover_of
 from isoscope.history import Initial, Operation, OperationKind, Range, Transaction
 from isoscope.recorder import build
 from isoscope.verdict import Outcome
@@ -56,7 +56,7 @@ def certified(folder: Path) -> tuple[Path, list[dict[str, Any]]]:
     assert is_large(history)
     report = checkers.check(history, witness=True, covering=True)
     assert {verdict.outcome for verdict in report} == {Outcome.HOLDS}
-    made = proofs(history, report, None, path)
+    made = proofs(history, report, None, prover_of(history, None, path))
     assert made.left_out == {}
     return path, [json.loads(line) for line in made.lines][1:]
 

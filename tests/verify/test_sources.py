@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from isoscope.verify.explanation import Explanation, Writes
+from isoscope.verify.version_order import VersionOrder
 from tests.verify.boundaries import tiny
 from tests.verify.prover import prove
 from tests.verify.small import accepts
@@ -100,6 +102,15 @@ def test_a_row_with_several_writers_leaves_a_level_without_certificate() -> None
     history = tiny(((0, "w x 1"), (1, "w x 1")))
     history.recorded = {"log": {"x": [1, 1]}}
     assert not accepts(history, {"witness": "a", "order": [1, 2]}, PL_1)
+
+
+def test_rows_that_no_transaction_wrote_are_no_source() -> None:
+    """Then the writer of the other list need not be known to say that sources agree."""
+    history = tiny(((0, "a x 1"), (1, "a x 1"), (2, "r x [1,1,1]")))
+    history.recorded = {"log": {"x": [7]}}
+    assert VersionOrder(Explanation(Writes(history))).sources() == ["lists"]
+    history.recorded = {"log": {"x": [7, 1]}}
+    assert VersionOrder(Explanation(Writes(history))).sources() == ["lists", "log"]
 
 
 def test_deleted_keys_are_not_judged() -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from isoscope.reports.certificate import Certificate
     from isoscope.verdict import Search
 
-__all__ = ["CertificateFile", "is_large", "proofs"]
+__all__ = ["CertificateFile", "is_large", "proofs", "prover_of"]
 
 #: The formats that the verifier reads.
 _READ_BY_THE_VERIFIER = ("plume", "jepsen", "parquet")
@@ -54,7 +54,8 @@ class CertificateFile:
         if self._target is None or not isinstance(report, Report):
             return
         _refuse_format(history, report)
-        made = proofs(history, report, _initial(history) if is_initial_given else None, self._path)
+        initial = _initial(history) if is_initial_given else None
+        made = proofs(history, report, initial, prover_of(history, initial, self._path))
         self._lines = made.lines
         if made.left_out:
             reasons = "; ".join(f"{count}: {reason}" for reason, count in sorted(made.left_out.items()))
@@ -84,16 +85,19 @@ def proofs(
     history: History,
     report: Report,
     initial: Mapping[str, object] | None = None,
-    path: str | Path | None = None,
+    prover: Prover | None = None,
 ) -> Certificate:
     """The certificate of a report; `initial` if the history does not tell its initial values.
 
-    With the file of a small history, the verifier looks for what the report does not prove.
+    A prover looks for what the report does not prove.
     """
-    return certificate(report, _names(history, report), initial, _prover(history, initial, path))
+    return certificate(report, _names(history, report), initial, prover)
 
 
-def _prover(history: History, initial: Mapping[str, object] | None, path: str | Path | None) -> Prover | None:
+def prover_of(
+    history: History, initial: Mapping[str, object] | None, path: str | Path | None
+) -> Prover | None:
+    """A prover for the file of a small history, if the verifier can read it."""
     if path is None or is_large(history):
         return None
     try:

@@ -139,7 +139,7 @@ def _opened(
         texts = [name for name in schema.names if name in table_columns()[1]]
         with pq.ParquetFile(target, read_dictionary=texts, **how) as table:
             batches = table.iter_batches(_BATCH, columns=known_columns(schema.names), use_threads=False)
-            yield initial, deployment, _ahead(batches)
+            yield initial, deployment, batches if table.metadata.num_rows <= _BATCH else _ahead(batches)
     except ParseError as error:
         raise format_error(error, source) from None
     except (pa.ArrowException, OSError, TypeError, ValueError) as error:

@@ -51,10 +51,17 @@ def outcome(history: History, level: Level, assume: Iterable[str] = ()) -> Outco
 
 
 def outcomes(
-    history: History, assume: Iterable[str] = (), levels: Iterable[Level] | None = None
+    history: History,
+    assume: Iterable[str] = (),
+    levels: Iterable[Level] | None = None,
+    *,
+    differs: bool | None = None,
 ) -> dict[Level, Outcome]:
-    """The outcome of each level; where sources contradict each other, what all of them alone say."""
-    judges = [Judge(versions) for versions in coherent(history, tuple(assume))]
+    """The outcome of each level; where sources contradict each other, what all of them alone say.
+
+    `differs`: whether a read is not repeatable, if the history does not tell that.
+    """
+    judges = [Judge(versions, differs=differs) for versions in coherent(history, tuple(assume))]
     asked = LEVELS if levels is None else tuple(levels)
     found = {level: {judge.outcome(level) for judge in judges} for level in asked}
     return {level: both.pop() if len(both) == 1 else Outcome.UNKNOWN for level, both in found.items()}
@@ -63,8 +70,9 @@ def outcomes(
 class Judge:
     """Judges a history by sources that do not contradict each other."""
 
-    def __init__(self, versions: Versions) -> None:
+    def __init__(self, versions: Versions, *, differs: bool | None = None) -> None:
         self.versions = versions
+        self._differs = differs
         self.dependencies = Dependencies(versions)
         self.known = cache(lambda *rules: self.dependencies.under(versions.known(rules)))
         self.complete = cache(
@@ -105,6 +113,8 @@ class Judge:
         found = {finding.name for finding in self.reads.findings}
         if level in _GUARANTEES:
             return False
+        if self._differs is not None:
+            found = found - {"non-repeatable-read"} | ({"non-repeatable-read"} if self._differs else set())
         if Level.PL_2 not in implied(level):
             found &= {"duplicate-elements"}
         if Level.CUT_ISOLATION not in implied(level):

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["explanations", "outcomes"]
 
-_Explained: TypeAlias = "tuple[History, dict[Level, Outcome]]"
+#: An explanation, and whether a read is not repeatable: names of writes hide which values are equal.
+_Explained: TypeAlias = "tuple[History, bool]"
 
 
 def outcomes(history: History, assume: Iterable[str] = ()) -> dict[Level, Outcome]:
@@ -42,8 +43,12 @@ def outcomes(history: History, assume: Iterable[str] = ()) -> dict[Level, Outcom
     claims = tuple(assume)
     by_clock = verdicts.clock_outcomes(history)
     found = [
-        verdicts.by_the_lattice(verdicts.value_outcomes(explained, claims) | by_clock | cut_isolation)
-        for explained, cut_isolation in _coherent(_explained(history), claims)
+        verdicts.by_the_lattice(
+            verdicts.value_outcomes(explained, claims, differs=differs)
+            | by_clock
+            | {Level.CUT_ISOLATION: _cut_isolation(explained, differs=differs)}
+        )
+        for explained, differs in _coherent(_explained(history), claims)
     ]
     return {level: _some({outcome[level] for outcome in found}) for level in Level}
 
@@ -66,7 +71,6 @@ def explanations(history: History) -> Iterator[History]:
 
 
 def _explained(recorded: History) -> Iterator[_Explained]:
-    """Every explanation, and whether cut isolation holds: names of writes hide which values are equal."""
     history = Rows(recorded).history
     transactions = list(history)
     for effective in _effects(transactions):
@@ -78,8 +82,7 @@ def _explained(recorded: History) -> Iterator[_Explained]:
             for options in product(*attributions.sites()):
                 rewriting = _Rewriting(attributions, options)
                 if effective <= rewriting.seen():
-                    explained = rewriting.history()
-                    yield explained, {Level.CUT_ISOLATION: _cut_isolation(explained, differs=differs)}
+                    yield rewriting.history(), differs
 
 
 def _cut_isolation(explained: History, *, differs: bool) -> Outcome:
@@ -141,12 +144,41 @@ class _Rewriting:
         logged = {
             writer for site in self.shown if site[0] is VersionSource.LOG for writer in self.writers(site)
         }
-        found, waiting = set[int](), committed | logged
+        found, waiting = set[int](), committed | logged | self._logged_in_doubt()
         while waiting:
             found |= waiting
             served = (site for site in self.shown if site[0] in waiting)
-            waiting = {writer for site in served for writer in self.writers(site)} - found
+            shown = {writer for site in served for writer in self.writers(site)}
+            waiting = (shown | self._seen_in_doubt(waiting)) - found
         return found
+
+    def _seen_in_doubt(self, readers: set[int]) -> set[int]:
+        """Who may have served reads of keys that are not judged: no option says who did."""
+        attributions = self.attributions
+        return {
+            writer
+            for reader in readers
+            for _, read in reads.known_reads(attributions.transactions[reader])
+            for value in reads.seen(read)
+            for writer in self._wrote_in_doubt(read.key, value)
+        }
+
+    def _logged_in_doubt(self) -> set[int]:
+        orders = self.attributions.history.version_orders
+        return {
+            writer
+            for order in orders
+            if order.source is VersionSource.LOG
+            for key, values in order.versions.items()
+            for value in values
+            for writer in self._wrote_in_doubt(key, reads.token(value))
+        }
+
+    def _wrote_in_doubt(self, key: Scalar, value: object) -> Iterator[int]:
+        """The transactions that wrote a value to a key, if that is not judged."""
+        if self.attributions.shapes.get(reads.token(key)) not in ("register", "list"):
+            wrote = (t for t in self.attributions.transactions if value in reads.installed(t, key))
+            yield from (t.number for t in wrote)
 
     def writers(self, site: Site) -> Iterator[int]:
         """The transactions whose writes a site shows."""

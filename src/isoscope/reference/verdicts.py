@@ -41,11 +41,16 @@ def clock_outcomes(history: History) -> dict[Level, Outcome]:
     return {level: clock.judge(history, level).outcome for level in clock.LEVELS}
 
 
-def value_outcomes(history: History, assume: tuple[str, ...] = ()) -> dict[Level, Outcome]:
-    """What all definitions but those of the clock levels say; `unknown` where there is none."""
+def value_outcomes(
+    history: History, assume: tuple[str, ...] = (), *, differs: bool | None = None
+) -> dict[Level, Outcome]:
+    """What all definitions but those of the clock levels say; `unknown` where there is none.
+
+    `differs`: whether a read is not repeatable, if the history does not tell that.
+    """
     found = dict.fromkeys(Level, Outcome.UNKNOWN)
     found |= weak.judge(history, assume).outcomes
-    found |= adya.outcomes(history, assume)
+    found |= adya.outcomes(history, assume, differs=differs)
     in_real_time = (level for level in Level if DEFINITIONS[level].family is Family.REAL_TIME)
     for level in in_real_time if not has_times(history) else ():
         if found[level] is Outcome.HOLDS:

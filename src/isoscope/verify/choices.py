@@ -18,6 +18,7 @@ from isoscope.verify.history import (
     COMMITTED,
     DELETE,
     INDETERMINATE,
+    INSTALLS,
     READ,
     UNKNOWN,
     WRITE,
@@ -278,10 +279,11 @@ class _Choices:
     ) -> list[Version | None]:
         """The appends that the last element may be; only an element without any may be a wrong one."""
         before = {chosen[prefix[:size]] for size in range(1, len(prefix))}
-        places = self._places(key, prefix[-1], APPEND)
+        places = self._places(key, prefix[-1], (APPEND,))
         unused = {n: [p for p in at if (n, p) not in before] for n, at in places.items()}
-        following = {number: (number, at[0]) for number, at in unused.items() if at}
         readers = {read[0] for read, value in lists.items() if value[: len(prefix)] == prefix}
+        # An own append before the own ones is wrong: if there are several, one that stands behind the read.
+        following = {n: (n, at[-1 if n in readers else 0]) for n, at in unused.items() if at}
         possible = [
             version
             for number, version in following.items()
@@ -297,12 +299,12 @@ class _Choices:
         seen = [v for n, v in wrong.items() if n in self.counting or self.transactions[n].status == ABORTED]
         return [*seen] if wrong else [None]
 
-    def _places(self, key: Any, value: Any, kind: str) -> dict[int, list[int]]:
+    def _places(self, key: Any, value: Any, kinds: tuple[str, ...]) -> dict[int, list[int]]:
+        """Where each transaction wrote the value."""
         found: dict[int, list[int]] = {}
         for t in self.transactions:
             for place, operation in enumerate(t.operations):
-                is_delete = kind == WRITE and operation == (DELETE, key, value)
-                if is_delete or operation == (kind, key, value):
+                if operation[0] in kinds and operation[1:] == (key, value):
                     found.setdefault(t.number, []).append(place)
         return found
 
@@ -338,7 +340,7 @@ class _Choices:
         *earlier, value = values
         unused = [
             number
-            for number, places in self._places(key, value, kind).items()
+            for number, places in self._places(key, value, INSTALLS).items()
             if len(places) > used[number, value]
             and (source != "log" or self.transactions[number].status != ABORTED)
         ]
@@ -359,7 +361,7 @@ class _Choices:
                 names.append(None)
                 continue
             t = self.transactions[writer]
-            places = self._places(key, value, kind)[writer]
+            places = self._places(key, value, INSTALLS)[writer]
             place = places[used[writer, value]] if kind == APPEND else places[-1]
             used[writer, value] += 1
             is_version = writer in self.counting and (kind == APPEND or last_writes(t)[key] == place)

@@ -71,13 +71,23 @@ def _counted(writes: Writes) -> set[int]:
         if t.status == COMMITTED:
             seen += _seen_of_others(t, history.initial)
     while seen:
-        alone = authors.get(seen.pop(), set())  # the reader is one of them, if it wrote the value later
+        key, value = seen.pop()
+        if value is None and _may_not_exist(writes, key):
+            continue
+        alone = authors.get((key, value), set())  # the reader is one of them, if it wrote the value later
         for number in alone if len(alone) == 1 else ():
             other = history.transactions[number]
             if other.status == INDETERMINATE and number not in found:
                 found.add(number)
                 seen += _seen_of_others(other, history.initial)
     return found
+
+
+def _may_not_exist(writes: Writes, key: Any) -> bool:
+    """Semantics, "Keys that may not exist at first": a read of nil may show the initial state."""
+    transactions = writes.history.transactions
+    shown = any(transactions[number].status == COMMITTED for number, _ in writes.unwritten(key))
+    return may_be_initial(writes, key, None) and not shown
 
 
 def _seen_of_others(t: Transaction, initial: Initial) -> Iterator[tuple[Any, Any]]:

@@ -41,6 +41,7 @@ _KINDS = {
     "commit": MARKER,
     "abort": MARKER,
 }
+_FEW_ROWS = 10_000
 
 
 class _Rows:
@@ -133,7 +134,9 @@ def read(path: Path) -> History:
         import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
     except ImportError:
         raise BadInputError("Parquet needs pyarrow: pip install pyarrow") from None
-    table = pq.ParquetFile(path).read()
+    file = pq.ParquetFile(path)
+    # Threads that decode a few rows cost more than they save.
+    table = file.read(use_threads=file.metadata.num_rows > _FEW_ROWS)
     metadata = json.loads((table.schema.metadata or {}).get(b"isoscope", b"{}"))
     if metadata.get("schema") != 1:
         raise BadInputError(

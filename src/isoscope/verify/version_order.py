@@ -106,10 +106,15 @@ class VersionOrder:
 
     def sources(self) -> list[str]:
         """The sources that may say something of any version."""
-        recorded = [source for source in ("log", "declared") if self.history.recorded.get(source)]
+        recorded = [source for source in ("log", "declared") if self._may_show_versions(source)]
         lists = ["lists"] if self.history.lists else []
         timed = any(t.commit is not None for t in self.history.transactions)
         return [*lists, *recorded, *(["timestamps"] if timed else [])]
+
+    def _may_show_versions(self, source: str) -> bool:
+        """Whether a transaction that did not abort wrote what a row says."""
+        writes, rows = self.explanation.writes, self.history.recorded.get(source, {})
+        return any(writes.of(key, value) for key, values in rows.items() for value in values)
 
     def contradictory(self) -> bool:
         """Whether the sources together put a version before itself."""
