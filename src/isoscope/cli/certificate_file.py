@@ -40,18 +40,17 @@ _NUMBERED = re.compile(r"T(0|-?[1-9][0-9]*)")
 
 
 class CertificateFile:
-    """Takes the report on one history; `target` is None if no certificate is asked for."""
+    """Takes the report on one history."""
 
-    def __init__(self, target: str | None, histories: Sequence[str]) -> None:
+    def __init__(self, target: str, histories: Sequence[str]) -> None:
         self._target = target
         self._path = histories[0] if histories else None
         self._lines: tuple[str, ...] = ()
-        if target is not None:
-            _refuse(target, histories)
+        _refuse(target, histories)
 
     def add(self, history: History, report: Report | Search, *, is_initial_given: bool) -> None:
         """Keeps the proofs, and tells which decided levels have none."""
-        if self._target is None or not isinstance(report, Report):
+        if not isinstance(report, Report):
             return
         _refuse_format(history, report)
         initial = _initial(history) if is_initial_given else None
@@ -66,9 +65,6 @@ class CertificateFile:
     @contextmanager
     def opened(self) -> Iterator[None]:
         """Opens the file before the work begins; it appears as a whole after it."""
-        if self._target is None:
-            yield
-            return
         # Orders are long, and a better compression would take longer than the check.
         with output(self._target, gzip_level=1) as sink:
             yield

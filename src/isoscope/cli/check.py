@@ -12,7 +12,7 @@ import click
 
 from isoscope import __version__, checkers, formats
 from isoscope.cli import BAD_INPUT, terminal
-from isoscope.cli.certificate_file import CertificateFile, is_large
+from isoscope.cli.certificate_option import certificate_file, is_proved_by_report
 from isoscope.cli.exit_status import explained, fail_on_option, status, worst
 from isoscope.cli.options import (
     chosen_profile,
@@ -35,6 +35,7 @@ from isoscope.verdict import Claim, Method, Report, Search
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from isoscope.cli.certificate_file import CertificateFile
     from isoscope.history import History, Initial
     from isoscope.levels import Level
     from isoscope.profiles import Profile
@@ -154,7 +155,7 @@ def command(
         certificate=certificate_path is not None,
     )
     question.refuse_contradictions()
-    proofs = CertificateFile(certificate_path, histories)
+    proofs = certificate_file(certificate_path, histories)
     checker: _Checker | SparkChecker
     checker = (_StreamingChecker if streaming else _Checker)(question, format_, initial, proofs)
     if engine is not None:
@@ -176,7 +177,7 @@ def command(
     if question.certificate:
         question.refuse_uncertified()
     orders = WitnessFile(witness, histories)
-    with files.opened(), orders.opened(), proofs.opened(), checker.opened():
+    with files.opened(), orders.opened(), proofs.opened() if proofs else nullcontext(), checker.opened():
         if summarise:
             return _summarise(checker, paths, files, as_json=as_json)
         printer = _Printer(as_json, timings, everything=everything, shown=max_anomalies or _SHOWN)
@@ -241,7 +242,7 @@ class _Question:
             clock_error=self.clock_error,
             time_limit=self.time_limit,
             witness=self.witness or self.certificate,
-            covering=self.certificate and not self.witness and is_large(history),
+            covering=self.certificate and not self.witness and is_proved_by_report(history),
         )
         return replace(report, asked=self.levels, fail_on=self.fail_on)
 
@@ -261,7 +262,7 @@ class _Checker:
     question: _Question
     format: str | None
     initial: Initial | None
-    proofs: CertificateFile
+    proofs: CertificateFile | None
 
     def opened(self) -> AbstractContextManager[None]:
         """Nothing is to be closed."""
@@ -277,7 +278,8 @@ class _Checker:
         history = formats.load(path, format=self.format, initial=self.initial)
         loaded = perf_counter() - started
         report = asked.of(history)
-        self.proofs.add(history, report, is_initial_given=self.initial is not None)
+        if self.proofs:
+            self.proofs.add(history, report, is_initial_given=self.initial is not None)
         if isinstance(report, Report) and not asked.witness:
             report = replace(report, witnesses=())
         return replace(report, seconds={"load": loaded, **(report.seconds or {})})
