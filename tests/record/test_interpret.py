@@ -179,7 +179,7 @@ def test_a_row_that_was_seen_in_one_of_two_states_is_a_range_read_without_it(tmp
 
 
 def test_a_read_that_saw_one_of_two_states_is_judged(tmp_path: Path) -> None:
-    """Whether the count met no row or eve, it did not meet ada, and the two transactions did not see each other."""
+    """The count met no row or eve, and not ada: the two transactions did not see each other."""
     change = transaction("b", (5, 10), inserted(120, 1, "eve", (3, 4)))
     before = transaction("z", (1, 2), inserted(119, 2, "old", (0, 1)))
     reader = transaction("a", (20, 21), counted("ada", (8, 9)), updated(122, 2, "new", (10, 11)))

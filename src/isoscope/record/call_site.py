@@ -16,6 +16,7 @@ _LIBRARIES = tuple(
     {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
     | {str(Path(__file__).parents[1]), "<"}
 )
+_getframe = sys._getframe  # noqa: SLF001 - the documented way to the calling frames
 #: More frames than this are not searched.
 _DEPTH = 200
 #: Whether each file that was met belongs to a library.
@@ -33,9 +34,7 @@ def _is_library(path: str) -> bool:
 def call_site() -> tuple[str, int]:
     """The path and the line; an empty path if all frames belong to libraries."""
     # The frame of the caller is ours, and the next one is mostly that of the program.
-    frame: FrameType | None = sys._getframe(2)  # noqa: SLF001 - the documented way to the calling frames
-    if frame is None:
-        return "", 0
+    frame = _getframe(2)
     # To find the line of an instruction takes longer than everything else here.
     found = _SITES.get((id(frame.f_code), frame.f_lasti))
     if found is not None:

@@ -29,6 +29,7 @@ __all__ = ["connect", "install", "recorded_connection", "uninstall"]
 
 _IN_TRANSACTION = frozenset(map(int, (TransactionStatus.INTRANS, TransactionStatus.INERROR)))
 _LEVELS = {level: level.name.lower().replace("_", "-") for level in psycopg.IsolationLevel}
+_new: Any = tuple.__new__
 _ORIGINAL = psycopg.Connection.__dict__["connect"].__func__
 
 
@@ -69,7 +70,9 @@ def recorded_connection(made: Any) -> Any:
 
 @cache
 def _recorded_cursor(made: Any) -> Any:
-    return type(f"Recorded{made.__name__}", (_RecordedCursor, made), {})
+    # Calls by these names cost less than calls of `super()`, which make an object each.
+    own = {"_own_execute": made.execute, "_own_select_current_result": made._select_current_result}  # noqa: SLF001
+    return type(f"Recorded{made.__name__}", (_RecordedCursor, made), own)
 
 
 def _database(connection: psycopg.Connection[Any], recording: Recording) -> Database:
@@ -194,7 +197,11 @@ class _RecordedCursor:
     """What a recorded cursor does beside its own work."""
 
     _plan: Plan | None = None
+    #: Whether it is a change that gives no result, not even a hidden one.
+    _is_silent = False
     _results: list[Any]
+    _own_execute: Callable[..., Any]
+    _own_select_current_result: Callable[..., Any]
     pgresult: Any
 
     def execute(  # noqa: C901 - the path of every statement, where calls cost time
@@ -208,9 +215,9 @@ class _RecordedCursor:
             sql = recording.hook.changed(sql)
         database = session.database
         plan = database.plans.get(sql) or database.plan(sql)
-        text, reader = query, _no_rows
+        text, reader, self._is_silent = query, _no_rows, False
         if plan.is_silent and session.is_numbered and _fits(plan, params):
-            self._plan, reader = None, _changed
+            self._plan, self._is_silent, reader = None, True, _changed
         elif plan.hidden:
             if binary or self.format or connection._pipeline:  # type: ignore[attr-defined] # noqa: SLF001
                 plan = _special(connection, database, plan, sql)
@@ -227,7 +234,7 @@ class _RecordedCursor:
             text = _announced(session, plan, sql, text)
         invoke = recording.clock()
         try:
-            super().execute(text, params, prepare=prepare, binary=binary)  # type: ignore[misc]
+            self._own_execute(text, params, prepare=prepare, binary=binary)
         except BaseException as error:
             if session.done:
                 session.has_failed = True
@@ -235,7 +242,8 @@ class _RecordedCursor:
             raise
         complete = recording.clock()
         result: Any = self._results[0] if self._results else None
-        session.add(Done(sql, plan, params, call_site(), invoke, complete, result, reader))
+        # NamedTuple's own constructor takes several times as long.
+        session.add(_new(Done, (sql, plan, params, call_site(), invoke, complete, result, reader, False)))
         if reader is _rows and not session.is_numbered and plan.row and result.ntuples:
             session.numbered()
         if connection.pgconn.transaction_status not in _IN_TRANSACTION:
@@ -265,7 +273,7 @@ class _RecordedCursor:
 
     def _skip(self, sql: str, reason: str) -> None:
         """A statement that is executed unchanged, and named in the report."""
-        self._plan = None
+        self._plan, self._is_silent = None, False
         self.connection.skip(sql, reason)  # type: ignore[attr-defined]
 
     @property
@@ -275,25 +283,30 @@ class _RecordedCursor:
             return columns
         return columns[: -self._plan.hidden]
 
-    def _select_current_result(self, i: int, *given: Any, **named: Any) -> None:
+    def _select_current_result(self, i: int, format: Any = None) -> None:  # noqa: A002 - the driver's name
         """Takes a result; that of a change without RETURNING has no rows that a program can fetch."""
         plan = self._plan
-        if plan is None or not plan.hidden or plan.is_returning:
-            super()._select_current_result(i, *given, **named)  # type: ignore[misc]
+        if not self._is_silent and (plan is None or not plan.hidden):
+            self._own_select_current_result(i, format)
             return
-        # The driver would look up how to read the hidden columns, which takes longer than all the rest.
         result = self._results[i]
         self._iresult, self._pos = i, 0
-        self.pgresult = _Silent(result)
-        self._rowcount = result.ntuples
         self._statusmessage = result.command_status
-        self._make_row = tuple
+        if plan is None:
+            self.pgresult, self._rowcount = result, result.command_tuples or 0
+            return
+        self._rowcount = result.ntuples
+        if plan.is_returning:
+            self.pgresult = result
+            self._tx.set_pgresult(result, format=format)  # type: ignore[attr-defined]
+            self._make_row = self._trimming(result.nfields - plan.hidden)
+        else:
+            # The driver would look up how to read the hidden columns, which takes longer than all the rest.
+            self.pgresult = _Silent(result)
+            self._make_row = tuple
 
-    def _make_row_maker(self) -> Callable[[Any], Any]:
-        if self._plan is None or not self._plan.hidden or self.pgresult is None:
-            maker: Callable[[Any], Any] = super()._make_row_maker()  # type: ignore[misc]
-            return maker
-        visible = self.pgresult.nfields - self._plan.hidden
+    def _trimming(self, visible: int) -> Callable[[Any], Any]:
+        """Makes a row of the program from one with hidden columns."""
         if self._row_factory is tuple_row:  # type: ignore[attr-defined]
             return _first(visible)
         inner = self._row_factory(_Trimmed(self, visible))  # type: ignore[attr-defined]

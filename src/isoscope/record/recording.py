@@ -92,7 +92,7 @@ class Database:
         for reference in plan.references:
             if not columns <= self._compared[reference.table]:
                 self._compared[reference.table] |= columns
-                self.plans = {text: self._asking(one) for text, one in self.plans.items()}
+                self.plans.update({text: self._asking(one) for text, one in self.plans.items()})
 
     def _asking(self, plan: Plan) -> Plan:
         """The plan, not silent if it leaves a column open that some condition compares."""
@@ -220,6 +220,7 @@ class Session:
         self.isolation = isolation
         self._next_isolation = ""
         self.done: list[Done] = []
+        self._has_commands = False
         self._prepared: tuple[Writer, Prepared] | None = None
         self._savepoints: list[tuple[str, int]] = []
         self._has_changed_schema = False
@@ -229,13 +230,15 @@ class Session:
 
     def add(self, done: Done) -> None:
         """A statement was executed in the open transaction, or opened one."""
-        self.done.append(done)
-        if len(self.done) % _PENDING == 0:
-            for one in self.done[-_PENDING:]:
-                one.read()
-        if not done.plan.references:
+        all_done = self.done
+        all_done.append(done)
+        if not len(all_done) % _PENDING:
+            all_done[-_PENDING:] = [one.read() for one in all_done[-_PENDING:]]
+        plan = done.plan
+        if not plan.references:
             self.is_numbered = False  # It may have ended the transaction, or begun a part of it.
-            if done.plan.kind is Kind.NO_ROWS:
+            if plan.kind is Kind.NO_ROWS:
+                self._has_commands = True
                 self.control(done.sql)
 
     def numbered(self) -> None:
@@ -272,8 +275,8 @@ class Session:
         """The writes since a savepoint are undone; what was read stays read."""
         for place in range(len(self._savepoints) - 1, -1, -1):
             if self._savepoints[place][0] == name:
-                for one in self.done[self._savepoints[place][1] :]:
-                    one.is_undone = True
+                first = self._savepoints[place][1]
+                self.done[first:] = [one._replace(is_undone=True) for one in self.done[first:]]
                 del self._savepoints[place + 1 :]
                 return
 
@@ -287,16 +290,22 @@ class Session:
             not self.has_failed and not is_serializable and all(one.plan.kind is Kind.SELECT for one in done)
         )
 
+    def _about_rows(self) -> list[Done]:
+        """The statements of the open transaction that read or write rows."""
+        if not self._has_commands:
+            return self.done
+        return [one for one in self.done if one.plan.kind is not Kind.NO_ROWS]
+
     def prepare(self) -> None:
         """Does what can be done before the end is known; the server works on the commit at the same time."""
-        done = _about_rows(self.done)
+        done = self._about_rows()
         if done and not self.recording.is_closed:
             writer = self.recording.writer()
             self._prepared = writer, writer.prepared(self.database, done)
 
     def end(self, status: str, invoke: int, complete: int, *, isolation: str = "") -> None:
         """The open transaction ended; one without statements about rows is not written."""
-        done = _about_rows(self.done)
+        done = self._about_rows()
         if self._has_changed_schema:
             # Before the commit, the new tables could not be looked up.
             self.database.forget()
@@ -304,7 +313,7 @@ class Session:
         level = self._next_isolation or isolation or self.isolation
         if status == "aborted" and self._only_read(done, level):
             status = "committed"
-        self.has_failed = self.is_numbered = False
+        self.has_failed = self.is_numbered = self._has_commands = False
         self.done, self._savepoints, self._next_isolation = [], [], ""
         if done and not self.recording.is_closed:
             row = {"status": status, "isolation": level, "end": [invoke, complete]}
@@ -312,10 +321,6 @@ class Session:
             prepared = self._prepared and self._prepared[0] is writer and self._prepared[1]
             writer.transaction(self.id, row, prepared or writer.prepared(self.database, done))
         self._prepared = None
-
-
-def _about_rows(done: list[Done]) -> list[Done]:
-    return [one for one in done if one.plan.kind is not Kind.NO_ROWS]
 
 
 _LEVELS = ("read-uncommitted", "read-committed", "repeatable-read", "serializable", "snapshot")

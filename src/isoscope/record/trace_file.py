@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import marshal
+from decimal import Decimal
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeAlias
 from zlib import crc32
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from isoscope.record.recording import Database
     from isoscope.record.tables import Table
 
-__all__ = ["Prepared", "Writer", "encoded", "plain", "read_records"]
+__all__ = ["PLAIN_TYPES", "Prepared", "Writer", "encoded", "plain", "read_records"]
 
 #: Lines that come before a transaction, the number of its database, and its statements.
 Prepared: TypeAlias = "tuple[list[Any], int, list[tuple[Any, ...]]]"
+#: Values of these types are written as they are.
+PLAIN_TYPES = frozenset({int, str, bool, type(None)})
 _HEAD = Struct("<II")
 _MARSHAL = 4
 
@@ -44,30 +47,38 @@ class Writer:
         #: The number of each plan in this file; the plan is kept so that its identity is not used again.
         self._plans: dict[int, tuple[int, Plan]] = {}
         self._places: dict[tuple[str, int], int] = {}
+        #: Statements that had parameters of other types than `marshal` knows, and may have them again.
+        self._converted: set[int] = set()
 
     def prepared(self, database: Database, done: Sequence[Done]) -> Prepared:
         """What can be made of a transaction before its end is known."""
         lines: list[Any] = []
         number = self._database(database, lines)
-        plans, places = self._plans, self._places
+        plans, places, converted = self._plans, self._places, self._converted
         rows = []
         for one in done:
-            known = plans.get(id(one.plan))
-            statement = self._statement(one, number, database, lines) if known is None else known[0]
-            place = places.get(one.place)
+            sql, plan, parameters, at, invoke, complete, found, reader, is_undone = one
+            known = plans.get(id(plan))
+            statement = self._statement(sql, plan, number, database, lines) if known is None else known[0]
+            place = places.get(at)
             if place is None:
-                place = places[one.place] = len(places)
-                lines.append({"place": place, "at": one.place})
-            found = one.rows if one.reader is None else one.read()
-            when = one.invoke, one.complete
-            rows.append((statement, one.parameters, place, *when, found, one.is_undone, one.plan.reason))
+                place = places[at] = len(places)
+                lines.append({"place": place, "at": at})
+            if statement in converted:
+                parameters = _plain_parameters(parameters)
+            if reader is not None:
+                found = reader(found, plan.hidden)
+            rows.append((statement, parameters, place, invoke, complete, found, is_undone, plan.reason))
         return lines, number, rows
 
     def transaction(self, session: str, row: dict[str, Any], prepared: Prepared) -> None:
         """Writes a transaction that has ended; the file then holds it whatever happens."""
         lines, number, done = prepared
         lines.append({"transaction": session, "database": number, **row, "done": done})
-        self._file.write(encoded(lines))
+        data = _dumped(lines)
+        if data is None:
+            self._converted |= {one[0] for one in done if _dumped([one[1]]) is None}
+        self._file.write(_record(data) if data is not None else encoded(lines))
 
     def close(self) -> None:
         """Closes the file."""
@@ -81,26 +92,29 @@ class Writer:
             lines.append({"kind": database.kind, "number": number, "dialect": dialect, **database.facts})
         return number
 
-    def _statement(self, one: Done, number: int, database: Database, lines: list[Any]) -> int:
+    def _statement(self, sql: str, plan: Plan, number: int, database: Database, lines: list[Any]) -> int:
         """The number of a statement whose plan is new, with the tables that it needs."""
-        for reference in one.plan.references:
+        for reference in plan.references:
             table = database.tables.get(reference.table)
             if table is not None and self._tables.get((number, table.name)) != table:
                 self._tables[number, table.name] = table
                 about = {"key": table.key, "columns": table.columns, "types": table.types}
                 lines.append({"table": table.name, "database": number, **about})
-        statement = self._statements.get((number, one.sql))
+        statement = self._statements.get((number, sql))
         if statement is None:
-            statement = self._statements[number, one.sql] = len(self._statements)
-            lines.append({"statement": statement, "database": number, "sql": one.sql})
-        self._plans[id(one.plan)] = statement, one.plan
+            statement = self._statements[number, sql] = len(self._statements)
+            lines.append({"statement": statement, "database": number, "sql": sql})
+        self._plans[id(plan)] = statement, plan
         return statement
 
 
 def encoded(objects: list[Any]) -> bytes:
     """A record of a file."""
     data = _dumped(objects) or _dumped([_with_plain_parameters(one) for one in objects])
-    data = data or marshal.dumps(plain(objects), _MARSHAL)
+    return _record(data or marshal.dumps(plain(objects), _MARSHAL))
+
+
+def _record(data: bytes) -> bytes:
     return _HEAD.pack(len(data), crc32(data)) + data
 
 
@@ -116,8 +130,19 @@ def _with_plain_parameters(line: Any) -> Any:
     """A line with parameters of plain types; rows mostly are of such types anyhow."""
     if "done" not in line:
         return line
-    done = [(one[0], plain(one[1]), *one[2:]) for one in line["done"]]
+    done = [(one[0], _plain_parameters(one[1]), *one[2:]) for one in line["done"]]
     return {**line, "done": done}
+
+
+def _plain_parameters(given: Any) -> Any:
+    """Parameters of plain types; only those that are of another one are written as JSON, which takes long."""
+    if type(given) is not tuple and type(given) is not list:
+        return plain(given)
+    return [one if type(one) in PLAIN_TYPES else _plain_parameter(one) for one in given]
+
+
+def _plain_parameter(value: Any) -> Any:
+    return str(value) if type(value) is Decimal else plain(value)
 
 
 def plain(value: Any) -> Any:

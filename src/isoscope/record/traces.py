@@ -13,7 +13,7 @@ from isoscope.record.plan import CHANGES, Kind, Plan, not_understood
 from isoscope.record.rows import has_integer_key
 from isoscope.record.sql import analyse
 from isoscope.record.tables import Table
-from isoscope.record.trace_file import plain, read_records
+from isoscope.record.trace_file import PLAIN_TYPES, plain, read_records
 from isoscope.record.written_row import written_content
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from isoscope.record.rows import SeenRow
 
 __all__ = ["Statement", "TracedDatabase", "TracedTransaction", "is_cut_off", "read_traces"]
-
-_PLAIN = frozenset({int, str, bool, type(None)})
 
 
 @dataclass(slots=True)
@@ -242,7 +240,7 @@ def _show_rows(statements: list[Statement], database: TracedDatabase) -> None:
 
 def _parameters(given: Any) -> Any:
     """The parameters with values of JSON only."""
-    if isinstance(given, tuple | list) and all(type(one) in _PLAIN for one in given):
+    if isinstance(given, tuple | list) and all(type(one) in PLAIN_TYPES for one in given):
         return list(given)
     return plain(given)
 
