@@ -55,7 +55,7 @@ build: $(VENV)/built ## build; leaves the command at .venv/bin/isoscope
 .PHONY: wheel
 wheel: $(VENV)/installed ## build the wheel and the source distribution, in dist
 	rm -f dist/isoscope-*
-	$(BIN)/maturin sdist --out dist
+	$(BIN)/maturin sdist --manifest-path rust/binding/Cargo.toml --out dist
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/maturin build --release --locked --out dist
 
 .PHONY: demo

@@ -39,6 +39,13 @@ def test_a_name_with_gz_is_compressed_and_has_the_same_lines() -> None:
     assert run("verify", "fine.txt", "proofs.jsonl.gz").status == 0
 
 
+def test_a_history_in_the_place_of_the_certificate_is_told_the_order() -> None:
+    assert run("check", "fine.txt", "--certificate", "proofs").status == 0
+    swapped = run("verify", "proofs", "fine.txt")
+    assert (swapped.status, swapped.out) == (2, "")
+    assert "hint: the history comes first, then its certificate" in swapped.err
+
+
 def test_the_report_is_the_same_as_without() -> None:
     assert run("check", "fine.txt", "--certificate", "proofs.jsonl").out == run("check", "fine.txt").out
 

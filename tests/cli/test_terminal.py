@@ -113,3 +113,12 @@ def test_without_a_terminal_text_is_100_columns_wide() -> None:
     assert on_a_terminal("explain", "read-skew", width=100, settings={"NO_COLOR": "1"}) == piped(
         "explain", "read-skew"
     )
+
+
+def test_stats_are_lines_of_a_terminal_and_else_one_line_for_each_name() -> None:
+    shown = on_a_terminal("stats", str(CASE)).splitlines()
+    assert max(map(len, shown)) <= 80
+    lines = run("stats", CASE).out.splitlines()
+    assert all(line[:16].strip() and line[16] == " " for line in lines)
+    assert any(line.startswith("contains ") for line in lines)
+    assert len(shown) > len(lines)

@@ -115,6 +115,14 @@ def test_a_file_of_another_format_is_named_as_that(tmp_path: Path) -> None:
     assert caught.value.hint == hint
 
 
+def test_a_file_of_a_directory_that_nothing_recognises_is_to_be_taken_out(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("w(1,2,3,4)\n")
+    (tmp_path / "picture.svg").write_text("<svg></svg>\n")
+    with pytest.raises(FormatError, match=r"picture\.svg:1:1: expected an operation") as caught:
+        formats.load(tmp_path)
+    assert caught.value.hint == "every file of a directory is read: correct this file, or take it out"
+
+
 def test_a_directory_that_nothing_recognises_is_told_with_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.txt").touch()
     (tmp_path / "b.txt").write_text("SELECT 1;")

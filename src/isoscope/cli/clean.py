@@ -32,7 +32,10 @@ def command(url: str) -> int:
         isoscope clean sqlite:test.db
     """
     if ":" not in url:
-        raise UsageError(f"expected a URL such as postgresql://user:password@host/name, found `{url}`")
+        raise UsageError(
+            f"expected a URL such as postgresql://user:password@host/name, found `{url}`\n\n"
+            "hint: only runs at a URL, or in a file such as sqlite:test.db, can leave something behind"
+        )
     found = databases.connect(url).clean()
     for leftover in found:
         click.echo(f"{'in use, kept' if leftover.is_in_use else 'removed'}: {leftover.what}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,19 @@ import click
 from isoscope import formats
 from isoscope.activity import activity
 from isoscope.checkers import graph, version_order
+from isoscope.cli import terminal
 from isoscope.cli.options import format_option
 from isoscope.errors import UsageError
 from isoscope.history import EvidenceKind, Extent
-from isoscope.reports import activity_document, activity_lines, dumps, render_plot
+from isoscope.reports import activity_document, activity_lines, dumps, paragraph, render_plot
 
 if TYPE_CHECKING:
     from isoscope.history import History
 
 __all__ = ["command", "graph_statistics", "statistics"]
+
+#: Names of the document that read otherwise in the text: a level holds, a history contains.
+_LABELS = {"holds": "contains"}
 
 
 @click.command("stats")
@@ -64,7 +69,7 @@ def command(
         click.echo(dumps(found | ({"activity": activity_document(shown)} if shown else {})))
         return
     for name, value in (found | dict(activity_lines(shown) if shown else ())).items():
-        click.echo(_line(name, value))
+        click.echo(_line(_LABELS.get(name, name), value))
 
 
 def _write(path: str, content: str) -> None:
@@ -146,4 +151,7 @@ def _line(name: str, value: Any) -> str:
         value = "yes" if value else "no"
     elif isinstance(value, int):
         value = f"{value:,}"
-    return f"{name:<16} {value}"
+    head = f"{name:<16} "
+    if not sys.stdout.isatty():
+        return f"{head}{value}"  # One line for each name: other programs read it.
+    return paragraph(str(value), width=terminal.width(), head=head, margin=len(head))

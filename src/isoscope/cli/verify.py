@@ -13,6 +13,8 @@ from isoscope.verify.command import report
 
 __all__ = ["command"]
 
+_ORDER = "the history comes first, then its certificate, which `isoscope check --certificate` writes"
+
 
 @click.command("verify")
 @click.argument("history", type=click.Path(exists=True, path_type=Path))
@@ -35,6 +37,7 @@ def command(history: Path, certificate: Path, *, levels: tuple[str, ...]) -> int
     try:
         status, text = report(history, certificate, [str(level) for level in parse_levels(levels)])
     except BadInputError as error:
-        raise UsageError(str(error)) from None
+        hint = f"\n\nhint: {_ORDER}" if str(error).startswith(f"{certificate}:") else ""
+        raise UsageError(f"{error}{hint}") from None
     click.echo(text, nl=False)
     return status

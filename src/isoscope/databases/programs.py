@@ -68,4 +68,5 @@ def _run(command: list[str], folder: str) -> None:
         raise DatabaseError(f"{command[0]} cannot be run: {error}") from None
     if done.returncode:
         why = done.stderr.strip().rpartition("\n")[2]
-        raise DatabaseError(f"{' '.join(command[:2])} failed: {why}")
+        hint = "without a network, install the package by hand, or put its programs into the PATH"
+        raise DatabaseError(f"{' '.join(command[:2])} failed: {why}\n\nhint: {hint}")

@@ -146,6 +146,8 @@ def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatEr
         )
     file = next((file for file in source.files[1:] if file.path == error.path), None)
     found = _look(Input(source.path, (file,))) if file else None
+    if file and found is None:
+        return replace(error, hint="every file of a directory is read: correct this file, or take it out")
     if found is None or found is chosen:
         return error
     looks = f"here of {chosen.name}, and this file looks like {found.name}"
