@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryFile
 from time import perf_counter, sleep
 
@@ -24,11 +25,13 @@ class Ran:
     seconds: float = 0.0
     peak: int = 0
     _cpu: dict[int, float] = field(default_factory=dict)
+    #: CPU seconds of the command and of what it waited for: exact for one process, not for those of Spark.
+    waited: float = 0.0
 
     @property
     def cpu(self) -> float:
         """CPU seconds of all processes, as far as samples saw them."""
-        return sum(self._cpu.values())
+        return max(sum(self._cpu.values()), self.waited)
 
     def sample(self, root: int) -> None:
         """Looks at all processes under `root`."""
@@ -41,18 +44,24 @@ class Ran:
 
 def run(*arguments: str, module: str = "isoscope") -> Ran:
     """Runs `isoscope`, or another module, with these arguments; it must end with 0 or 1."""
-    found, started = Ran(), perf_counter()
+    found, started, before = Ran(), perf_counter(), _of_children()
     command = [sys.executable, "-m", module, *arguments]
     # Not a pipe, which would be full at some time.
     with TemporaryFile("w+", encoding="utf-8") as output, subprocess.Popen(command, stdout=output) as process:
         while process.poll() is None:
             found.sample(process.pid)
             sleep(_SECONDS)
-        found.seconds = perf_counter() - started
+        found.seconds, found.waited = perf_counter() - started, _of_children() - before
         output.seek(0)
         found.output = output.read()
     assert process.returncode in (0, 1), f"{command} failed"
     return found
+
+
+def _of_children() -> float:
+    """CPU seconds of all processes that this one has waited for."""
+    used = getrusage(RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _tree(root: int) -> list[int]:

@@ -23,14 +23,15 @@ from isoscope.checkers.timestamps import LEVELS
 from isoscope.reports import render_json
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from benchmarks.process_tree import Ran
 
 __all__ = ["SUITE", "measurements"]
 
-SMALL, SIZES = (2_000,), (10_000, 100_000)
-BATCHES = 10
+#: Numbers of transactions, and in how many batches they come: a batch takes long, so that many are few here.
+SMALL = {2_000: (1,)}
+CASES = {10_000: (1, 10), 100_000: (1,)}
 #: Milliseconds of the database's clock: longer than any transaction runs.
 _TIMEOUT, _KEEP = 1_000, 1_000
 #: A few reads are stale, so that reports have something to agree on.
@@ -39,7 +40,7 @@ _FAULT = ("--isolation", "serializable", "--bug", "stale-snapshot", "--bug-rate"
 HOW = (
     "Transactions of ten operations in the shape of AION, a few reads stale, one on each line and in the "
     "order of their commits, judged at both clock levels: by `isoscope watch --to-the-end --json` in one "
-    "process, and as a stream of Spark with eight parts, in one batch and in ten; all found the same numbers "
+    "process, and as a stream of Spark with eight parts, in one batch or more; all found the same numbers "
     "of anomalies, or the benchmark ends. The yardstick is the CPU time in which Python iterates over the "
     "lines of the same file, just before each run; the ratio is CPU time by yardstick. CPU and memory are "
     "those of all processes (Python, Java, workers), with the start of Spark and of each program, sampled "
@@ -59,30 +60,35 @@ class _Figures:
     yardstick: float
 
 
-def measurements(sizes: tuple[int, ...] = SIZES) -> Iterator[Measurement]:
+def measurements(cases: Mapping[int, Sequence[int]] = CASES) -> Iterator[Measurement]:
     """Each way on histories of these sizes, and what a further transaction takes."""
     DATA.mkdir(exist_ok=True)
     smaller: dict[str, _Figures] = {}
-    for size in sizes:
-        found = _measured(size)
-        for name, figures in found.items():
+    for size, batches in cases.items():
+        found = {}
+        for name, figures in _measured(size, batches):
+            found[name] = figures
+            told = {json.dumps(one.counts, sort_keys=True) for one in found.values()}
+            assert len(told) == 1, "the counts differ"
             yield _row(name, figures, smaller.get(name))
         smaller = found
 
 
-def _measured(size: int) -> dict[str, _Figures]:
-    """What each way took; all must find the same."""
+def _measured(size: int, batches: Sequence[int]) -> Iterator[tuple[str, _Figures]]:
+    """What each way took."""
     path = _history(size)
     watch = ("watch", str(path), "--to-the-end", "--json", "--initial", "0")
-    found = {"one process": _figures(path, size, partial(run, *watch))}
-    with TemporaryDirectory(dir=DATA) as name:
-        for title, count in (("Spark, one batch", 1), (f"Spark, {BATCHES} batches", BATCHES)):
-            folder, state = Path(name, str(count)), Path(name, f"state-{count}")
+    yield "one process", _figures(path, size, partial(run, *watch))
+    for count in batches:
+        with TemporaryDirectory(dir=DATA) as name:
+            folder, state = Path(name, "in"), Path(name, "state")
             _spread(path, folder, count)
             stream = partial(run, str(folder), str(state), module="benchmarks.spark_stream")
-            found[title] = _figures(path, size, stream)
-    assert len({json.dumps(one.counts, sort_keys=True) for one in found.values()}) == 1, "the counts differ"
-    return found
+            yield f"Spark, {_batches(count)}", _figures(path, size, stream)
+
+
+def _batches(count: int) -> str:
+    return "one batch" if count == 1 else f"{count} batches"
 
 
 def _figures(path: Path, size: int, start: Callable[[], Ran]) -> _Figures:

@@ -33,7 +33,7 @@ def test_streams_get_all_lines_in_one_batch_and_in_ten(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = faked(monkeypatch, tmp_path, of_spark=3)
-    rows = [*spark_stream.measurements((50, 150))]
+    rows = [*spark_stream.measurements({50: (1, 10), 150: (1, 10)})]
     assert files == [[50], [5] * 10, [150], [15] * 10]
     assert [one.name for one in rows[:3]] == ["one process", "Spark, one batch", "Spark, 10 batches"]
     assert rows[4].figures["a further transaction"] == "1000 µs"
@@ -45,4 +45,4 @@ def test_a_stream_that_finds_something_else_ends_the_benchmark(
 ) -> None:
     faked(monkeypatch, tmp_path, of_spark=2)
     with pytest.raises(AssertionError, match="the counts differ"):
-        list(spark_stream.measurements((50,)))
+        list(spark_stream.measurements({50: (1,)}))
