@@ -72,6 +72,8 @@ FORMS = {
     "count of distinct": "SELECT count(*) FROM (SELECT DISTINCT age FROM users WHERE team = ?) s",
     "union all": "SELECT id FROM users WHERE age = ? UNION ALL SELECT number FROM orders WHERE price = ?",
     "union": "SELECT age FROM users WHERE team = ? UNION SELECT price FROM orders ORDER BY 1",
+    "except": "SELECT age FROM users WHERE team = ? EXCEPT SELECT price FROM orders WHERE user_id = ?",
+    "intersect": "SELECT age FROM users WHERE team = ? INTERSECT SELECT price FROM orders",
     "in a union": "SELECT id FROM users WHERE age IN"
     " (SELECT price FROM orders WHERE user_id = ? UNION SELECT team FROM users WHERE age = ?)",
     "in a group": "SELECT id FROM users WHERE age IN"
@@ -334,7 +336,7 @@ CHANGES = {
         {"orders/9"},
     ),
 }
-TABLES = {
+TABLES: dict[str, dict[int, tuple[Any, ...]]] = {
     "users": {1: (1, 4, 1), 2: (2, 5, 1), 3: (3, 6, 2)},
     "orders": {1: (1, 1, 7), 2: (2, None, 0)},
 }
