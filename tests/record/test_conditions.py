@@ -82,3 +82,21 @@ def test_what_is_not_known_does_not_decide(condition: str, row: dict[str, Any], 
 def test_the_columns_that_are_compared_with_one_value_are_found() -> None:
     assert equalities(where("a = :p_0_ AND 3 = b AND c > 1 AND d = e"), [7]) == {"a": 7, "b": 3}
     assert equalities(where("a = 1 OR b = 2"), []) == {}
+
+
+@pytest.mark.parametrize(
+    ("listed", "row", "answers"),
+    [
+        ([1, 2], {"a": 2}, (True, False)),
+        ([1, 2], {"a": 3}, (False, True)),
+        ([1, None], {"a": 3}, (False, None)),
+        ([], {"a": 3}, (False, True)),
+        ([1, {}], {"a": 3}, (None, None)),
+        (7, {"a": 7}, (None, None)),
+    ],
+)
+def test_a_list_of_values_is_searched(listed: Any, row: dict[str, Any], answers: tuple[Any, Any]) -> None:
+    """As a parameter of psycopg2, or as what a subquery answered."""
+    given_values = [listed]
+    found = [matches(where(text), row, given_values) for text in ("a IN :p_0_", "a NOT IN :p_0_")]
+    assert tuple(found) == answers

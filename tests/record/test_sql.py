@@ -178,7 +178,9 @@ NOT_UNDERSTOOD = {
     ),
     "SELECT text FROM notes": "the table notes has no primary key",
     "SELECT 1 FROM nothing": "nothing is no table of the database",
-    "INSERT INTO users SELECT * FROM users": "it has a subquery",
+    "UPDATE users SET age = 1 FROM orders WHERE id IN (SELECT number FROM orders)": (
+        "it changes rows of a join, and has a subquery"
+    ),
     "UPDATE users SET id = 2": "it changes the primary key of users",
     "DELETE FROM users -- all": "it ends in a comment",
     "COPY users FROM STDIN": "COPY is not a statement about rows",

@@ -72,6 +72,8 @@ FORMS = {
     "count of distinct": "SELECT count(*) FROM (SELECT DISTINCT age FROM users WHERE team = ?) s",
     "union all": "SELECT id FROM users WHERE age = ? UNION ALL SELECT number FROM orders WHERE price = ?",
     "union": "SELECT age FROM users WHERE team = ? UNION SELECT price FROM orders ORDER BY 1",
+    "except": "SELECT age FROM users WHERE team = ? EXCEPT SELECT price FROM orders WHERE user_id = ?",
+    "intersect": "SELECT age FROM users WHERE team = ? INTERSECT SELECT price FROM orders",
     "in a union": "SELECT id FROM users WHERE age IN"
     " (SELECT price FROM orders WHERE user_id = ? UNION SELECT team FROM users WHERE age = ?)",
     "in a group": "SELECT id FROM users WHERE age IN"
@@ -304,6 +306,90 @@ def test_another_transaction_that_ends_in_between_leaves_the_rows_unknown(runnin
         assert is_exact or statement.plan.reason == "another transaction ended while its rows were asked for"
 
 
+CHANGES = {
+    "UPDATE users SET age = age + 1 WHERE id IN (SELECT user_id FROM orders WHERE price > %s)": (
+        {"orders/1"},
+        {"users/1"},
+    ),
+    "UPDATE users SET age = (SELECT max(price) FROM orders) WHERE team = %s": (
+        {"orders/1", "orders/2"},
+        {"users/1", "users/2"},
+    ),
+    "UPDATE users SET age = (SELECT price FROM orders o WHERE o.user_id = users.id) WHERE team = %s": (
+        {"orders/1"},
+        {"users/1", "users/2"},
+    ),
+    "DELETE FROM users WHERE team = %s AND NOT EXISTS (SELECT 1 FROM orders WHERE user_id = users.id)": (
+        {"orders/1"},
+        {"users/2"},
+    ),
+    "DELETE FROM users WHERE age < (SELECT max(age) FROM users WHERE team = %s)": (
+        {"users/1", "users/2"},
+        {"users/1"},
+    ),
+    "INSERT INTO orders SELECT id + 10, id, age FROM users WHERE team = %s": (
+        {"users/1", "users/2"},
+        {"orders/11", "orders/12"},
+    ),
+    "INSERT INTO orders VALUES (9, (SELECT max(id) FROM users WHERE team = %s), 0)": (
+        {"users/1", "users/2"},
+        {"orders/9"},
+    ),
+}
+TABLES: dict[str, dict[int, tuple[Any, ...]]] = {
+    "users": {1: (1, 4, 1), 2: (2, 5, 1), 3: (3, 6, 2)},
+    "orders": {1: (1, 1, 7), 2: (2, None, 0)},
+}
+
+
+def accesses(transaction: Any, *, is_change: bool) -> set[str]:
+    statements = [one for one in transaction.statements if one.is_change is is_change]
+    return {row.key for one in statements for row in seen_rows(one, transaction.database)}
+
+
+@pytest.mark.parametrize("sql", CHANGES)
+def test_a_change_shows_what_its_subqueries_read(sql: str) -> None:
+    """On SQLite: in the transaction that the change itself begins."""
+    connection = database(TABLES)
+    plain = connection.execute(sql.replace("%s", "?"), [1]).rowcount
+    left = [connection.execute(f"SELECT * FROM {table}").fetchall() for table in COLUMNS]
+    connection.close()
+    with record() as recorded:
+        connection = database(TABLES)
+        connection.isolation_level = "DEFERRED"
+        assert connection.execute(sql.replace("%s", "?"), [1]).rowcount == plain
+        connection.commit()
+        assert [connection.execute(f"SELECT * FROM {table}").fetchall() for table in COLUMNS] == left
+        connection.close()
+    text = sql.replace("%s", "?")
+    [found] = [one for one in recorded.transactions if any(part.sql == text for part in one.statements)]
+    assert (accesses(found, is_change=False), accesses(found, is_change=True)) == CHANGES[sql]
+
+
+@server
+@pytest.mark.parametrize("driver", [psycopg, psycopg2])
+def test_changes_of_postgresql_show_what_their_subqueries_read(running: Running, driver: Any) -> None:
+    for sql, expected in CHANGES.items():
+        filled(running, TABLES)
+        with closing(driver.connect(running.url())) as connection, connection.cursor() as cursor:
+            cursor.execute(sql, [1])
+            plain = cursor.rowcount
+        with record() as recorded, closing(driver.connect(running.url())) as connection:
+            with connection.cursor() as cursor:
+                cursor.execute(sql, [1])
+                assert (cursor.rowcount, cursor.description) == (plain, None)
+            connection.commit()
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(sql.replace("9", "8").replace("10", "20"), [1])
+                wrote = cursor.rowcount > 0
+        first, alone = recorded.transactions
+        assert (accesses(first, is_change=False), accesses(first, is_change=True)) == expected
+        # Outside of a transaction, its own commit is one that ended, if it wrote a row.
+        is_unknown = [one.plan.kind is Kind.NOT_UNDERSTOOD for one in alone.statements]
+        assert is_unknown == [True, False] if wrote else not any(is_unknown)
+
+
 class Bookings:
     """A transaction that asks whether there is an order, and else makes one: two at a time make two."""
 
@@ -323,6 +409,23 @@ class Bookings:
             if not connection.execute(self._question, {"user": 1}).fetchall()[0][0]:
                 connection.execute("INSERT INTO orders VALUES (%s, 1, 5)", (next(self._numbers),))
             connection.commit()
+
+    def book_at_once(self) -> None:
+        with closing(psycopg.connect(self._running.url())) as connection:
+            connection.isolation_level = self._level
+            connection.execute("SELECT count(*) FROM users").fetchall()
+            connection.execute(self._question, (next(self._numbers),))
+            connection.commit()
+
+
+ONLY_ONE = "INSERT INTO orders SELECT %s, 1, 5 WHERE NOT EXISTS (SELECT 1 FROM orders WHERE user_id = 1)"
+
+
+@server
+def test_stress_finds_two_inserts_that_each_saw_no_row(running: Running) -> None:
+    for level, outcome in {"READ_COMMITTED": "violated", "SERIALIZABLE": "holds"}.items():
+        program = Bookings(running, ONLY_ONE, psycopg.IsolationLevel[level])
+        assert str(stress([program.book_at_once], setup=program.setup).outcome) == outcome
 
 
 QUESTIONS = {

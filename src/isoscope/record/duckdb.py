@@ -241,6 +241,8 @@ class _RecordedConnection:
         """The parts come first, because the program fetches from the result that comes last."""
         values = [] if plan.marked is None else bound(plan.marked, parameters) or []
         rows = rows_of_parts(plan, values, lambda text, given: self._inner.execute(text, given).fetchall())
+        if plan.change is not None:
+            return [self._with_rows(plan.change, query, parameters), *(rows or [])]
         self._inner.execute(query, *(() if parameters is None else (parameters,)))
         return rows
 

@@ -116,7 +116,7 @@ class _Interpreter:
     ) -> Iterator[Access]:
         """What a statement saw of rows that its result does not show."""
         reasons: dict[str, None] = {}
-        if done.plan.kind is Kind.INSERT and not done.rows:
+        if done.plan.kind is Kind.INSERT and not done.rows and not done.plan.may_be_empty:
             reasons["it inserted nothing, and does not show the row that it met"] = None
         for row in absent.of(one, done, shown):
             if row.version is not None:

@@ -107,7 +107,9 @@ class Plan:
     each column. If it says enough, the statement `is_silent`: it can be executed without hidden columns in a
     transaction whose number is known, if the parameters of the key have the types `checked`.
     A statement of several SELECTs has a plan for each of its `parts`. Their conditions compare with `answers`
-    of subqueries, which follow the parameters. If not `is_fixed`, the database chooses the rows of a LIMIT.
+    of subqueries, which follow the parameters. A `change` that has them follows their questions. If not
+    `is_fixed`, the database chooses the rows of a LIMIT. An INSERT that `may_be_empty` writes what
+    a SELECT finds.
     """
 
     kind: Kind
@@ -131,7 +133,9 @@ class Plan:
     reason: str = ""
     parts: tuple[Plan, ...] = ()
     answers: tuple[Answer, ...] = ()
+    change: Plan | None = None
     is_fixed: bool = True
+    may_be_empty: bool = False
     #: The text as psycopg takes it fastest: it finds what it made of bytes by their hash, which is kept.
     sent: str | bytes = field(init=False, compare=False)
 

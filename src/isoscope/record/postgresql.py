@@ -6,7 +6,7 @@ writer.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
@@ -225,9 +225,7 @@ class _RecordedCursor:
             text, reader = (plan.sent, _rows) if plan.hidden else (query, _no_rows)
         elif plan.parts:
             self._plan, run = None, super().execute  # type: ignore[misc]
-            return execute_parts(
-                self, sql, params, lambda: run(query, params, prepare=prepare, binary=binary)
-            )
+            return execute_parts(self, sql, query, params, partial(run, prepare=prepare, binary=binary))
         else:
             self._plan = plan
         if recording.is_hooked:

@@ -15,7 +15,8 @@ from isoscope.record.postgresql_catalog import failed_status
 from isoscope.record.postgresql_snapshot import SameSnapshot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from functools import partial
 
     from isoscope.record.plan import Plan
     from isoscope.record.recording import Session
@@ -23,20 +24,25 @@ if TYPE_CHECKING:
 __all__ = ["execute_parts"]
 
 
-def execute_parts(cursor: Any, sql: str, parameters: Any, run: Callable[[], Any]) -> Any:
-    """Executes a statement of the program, between what the recorder asks about it."""
+def execute_parts(cursor: Any, sql: str, query: Any, parameters: Any, run: partial[Any]) -> Any:
+    """Executes a statement of the program by `run`, between what the recorder asks about it."""
     connection = cursor.connection
     session: Session = connection.session()
     recording, plan = session.recording, session.database.plan(sql)
+    reason = ""
+    if connection._pipeline:  # noqa: SLF001 - it has no other name
+        reason = "it is sent in a pipeline, and its rows come later"
+    elif plan.change is not None and (cursor.format or run.keywords["binary"]):
+        reason = "its rows are no texts, and it has a subquery"
     recording.hook.before(session)
     invoke = recording.clock()
     rows: list[Any] = []
     try:
-        if connection._pipeline:  # noqa: SLF001 - it has no other name
-            run()
-            plan = not_understood(sql, "it is sent in a pipeline, and its rows come later")
+        if reason:
+            run(query, parameters)
+            plan = not_understood(sql, reason)
         else:
-            plan, rows = _executed(connection, plan, sql, parameters, run)
+            plan, rows = _executed(cursor, plan, (sql, query, parameters), run)
     except BaseException as error:
         if session.done:
             session.has_failed = True
@@ -50,16 +56,30 @@ def execute_parts(cursor: Any, sql: str, parameters: Any, run: Callable[[], Any]
 
 
 def _executed(
-    connection: Any, plan: Plan, sql: str, parameters: Any, run: Callable[[], Any]
+    cursor: Any, plan: Plan, given: tuple[str, Any, Any], run: partial[Any]
 ) -> tuple[Plan, list[Any]]:
+    connection, (sql, query, parameters) = cursor.connection, given
+
     def ask(text: str, values: list[Any] | None) -> Sequence[Any]:
-        cursor = psycopg.Cursor(connection, row_factory=tuple_row)
-        cursor.execute(text.encode(), values)
-        return [] if cursor.description is None else cursor.fetchall()
+        plain = psycopg.Cursor(connection, row_factory=tuple_row)
+        plain.execute(text.encode(), values)
+        return [] if plain.description is None else plain.fetchall()
 
     def is_open() -> bool:
         return bool(connection.pgconn.transaction_status == TransactionStatus.INTRANS)
 
     around = SameSnapshot(ask, is_in_transaction=is_open)
-    run()
-    return around.rows(plan, sql, parameters)
+    if plan.change is None:
+        run(query, parameters)
+        return around.rows(plan, sql, parameters)
+    asked = around.asked(plan, parameters)
+    cursor._plan = plan.change  # noqa: SLF001 - the cursor is one of ours
+    run(plan.change.sent, parameters)
+    own = _hidden(cursor._results[0], plan.change.hidden)  # noqa: SLF001 - it has no other name
+    return plan, [own, *(asked or [] if around.is_same() else [])]
+
+
+def _hidden(result: Any, count: int) -> list[list[Any]]:
+    """The hidden columns of each row."""
+    columns = range(result.nfields - count, result.nfields)
+    return [[result.get_value(row, column) for column in columns] for row in range(result.ntuples)]

@@ -240,6 +240,10 @@ class _RecordedCursor(extensions.cursor):  # type: ignore[misc]
         around = SameSnapshot(
             ask, is_in_transaction=lambda: connection.get_transaction_status() in _IN_TRANSACTION
         )
+        if plan.change is not None:
+            asked = around.asked(plan, values)
+            own = self._executed(plan.change, query, values)
+            return plan, [own, *(asked or [] if around.is_same() else [])]
         super().execute(query, values)
         return around.rows(plan, sql, values)
 

@@ -38,9 +38,22 @@ class SameSnapshot:
 
     def rows(self, plan: Plan, sql: str, parameters: Any) -> tuple[Plan, list[Any]]:
         """What the parts of the statement read, behind it; the plan says if that is not known."""
+        rows = self.asked(plan, parameters)
+        if rows is None:
+            return unread(sql), []
+        if not self.is_same():
+            return not_understood(sql, "another transaction ended while its rows were asked for"), []
+        return plan, rows
+
+    def is_same(self) -> bool:
+        """Whether no transaction has ended since the questions began."""
+        return self._before is not None and self._snapshot() == self._before
+
+    def asked(self, plan: Plan, parameters: Any) -> list[Any] | None:
+        """What the parts of the statement read; None if they cannot be asked for."""
         values = [] if plan.marked is None else bound(plan.marked, parameters)
         if values is None or self._before is None:
-            return unread(sql), []
+            return None
         # An error in a question must not abort the transaction of the program.
         has_savepoint = self._is_in_transaction()
         if has_savepoint:
@@ -53,11 +66,7 @@ class SameSnapshot:
             self._ask(f"ROLLBACK TO SAVEPOINT {_SAVEPOINT}", None)
         if has_savepoint:
             self._ask(f"RELEASE SAVEPOINT {_SAVEPOINT}", None)
-        if rows is None:
-            return unread(sql), []
-        if self._snapshot() != self._before:
-            return not_understood(sql, "another transaction ended while its rows were asked for"), []
-        return plan, rows
+        return rows
 
     def _snapshot(self) -> str | None:
         try:

@@ -52,8 +52,7 @@ class Block:
         if any(isinstance(one, exp.Subquery) for one in self.sources):
             self._derived()
             return
-        condition = None if self.where is None else self.where.copy()
-        self._nested(condition)
+        condition = self.conditioned()
         if not self.sources:
             return
         if not self.is_cut:
@@ -151,6 +150,12 @@ class Block:
             self.parts.query(exists_limit_dropped(query))
             if copy is not None:
                 self._answer(query, copy)
+
+    def conditioned(self) -> Any:
+        """Adds the parts of the subqueries alone; the condition with what stands for them."""
+        condition = None if self.where is None else self.where.copy()
+        self._nested(condition)
+        return condition
 
     def _answer(self, query: Any, copy: Any) -> None:
         """Puts the answer of a subquery in its place in the condition."""

@@ -18,7 +18,7 @@ from isoscope.record.conditions import conjuncts
 from isoscope.record.placeholders import Marked, mark, marks, positional, unmark
 from isoscope.record.plan import Dialect, Kind, NotUnderstoodError, Plan, Reference, not_understood
 from isoscope.record.select_block import is_aggregated
-from isoscope.record.subqueries import plan_of_parts
+from isoscope.record.subqueries import change_of_parts, plan_of_parts
 from isoscope.record.written_row import compared_values, key_types, place_of, written_row
 
 if TYPE_CHECKING:
@@ -294,6 +294,10 @@ class _Change(_Statement):
 
     def plan(self, kind: Kind) -> Plan:
         self.refuse_with()
+        found = self._plan(kind)
+        return change_of_parts(self, found) if any(self.tree.find_all(exp.Select)) else found
+
+    def _plan(self, kind: Kind) -> Plan:
         target = self.tree.this.this if isinstance(self.tree.this, exp.Schema) else self.tree.this
         reference = self.reference(target)
         written = self._written()
@@ -359,7 +363,7 @@ class _Change(_Statement):
         return frozenset(column.name for part in parts for column in part.this.find_all(exp.Column))
 
     def _refuse(self, kind: Kind, table: Table, written: frozenset[str]) -> None:
-        if any(self.tree.find_all(exp.Select)):
+        if any(self.tree.find_all(exp.Select)) and not self.dialect.has_parts:
             raise NotUnderstoodError("it has a subquery")
         if next(self.tree.find_all(exp.Join), None) is not None:
             raise NotUnderstoodError("it changes rows of a join")

@@ -210,6 +210,8 @@ class _RecordedCursor(sqlite3.Cursor):
         return self
 
     def _executed(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any] | None:
+        if plan.change is not None:
+            return self._changed(connection, plan, sql, parameters)
         if plan.separate or plan.parts:
             return self._selected(connection, plan, sql, parameters)
         if not plan.hidden:
@@ -222,6 +224,21 @@ class _RecordedCursor(sqlite3.Cursor):
         self.row_factory = factory
         self._count = len(rows)
         return self._returned(plan, rows) if plan.is_returning else rows
+
+    def _changed(self, connection: Any, plan: Plan, sql: str, parameters: Any) -> list[Any]:
+        """A change with subqueries: outside of a transaction, what they read comes from another snapshot."""
+        side = sqlite3.Connection.cursor(connection)
+        side.row_factory = None
+        if not connection.in_transaction and connection.isolation_level is not None:
+            side.execute(f"BEGIN {connection.isolation_level}")
+        values = [] if plan.marked is None else bound(plan.marked, parameters) or []
+        rows = (
+            rows_of_parts(plan, values, lambda text, given: side.execute(text, given).fetchall())
+            if connection.in_transaction
+            else None
+        )
+        assert plan.change is not None
+        return [self._executed(connection, plan.change, sql, parameters), *(rows or [])]
 
     def _returned(self, plan: Plan, rows: list[Any]) -> list[Any]:
         """Gives the program the columns that it asked for; the rest names the rows."""

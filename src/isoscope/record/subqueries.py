@@ -8,13 +8,14 @@ for any row that meets the rest of the condition around it.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from isoscope.record.derived_tables import without_ctes
+from isoscope.record.derived_tables import argument, nearest_queries, without_ctes
 from isoscope.record.placeholders import marks, positional
 from isoscope.record.plan import Answer, Kind, NotUnderstoodError, Plan
 from isoscope.record.select_block import Block
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from isoscope.record.plan import Reference
 
-__all__ = ["Parts", "plan_of_parts"]
+__all__ = ["Parts", "change_of_parts", "plan_of_parts"]
 
 _NAMED = re.compile(r":p_\d+_")
 _PLACEHOLDER = re.compile(r"%\(p_(\d+)_\)s|[:$]p_(\d+)_")
@@ -37,6 +38,11 @@ _VOLATILE = frozenset({"random", "nextval", "setval", "clock_timestamp", "gen_ra
 def plan_of_parts(statement: Any) -> Plan:
     """The plan of a query that has several SELECTs, or whose result does not show the rows that it read."""
     return Parts(statement).plan()
+
+
+def change_of_parts(statement: Any, found: Plan) -> Plan:
+    """The plan of a change that has subqueries."""
+    return Parts(statement).change(found)
 
 
 class Parts:
@@ -65,12 +71,49 @@ class Parts:
             marked=statement.marked,
         )
 
-    def _check(self, tree: Any) -> None:
+    def change(self, found: Plan) -> Plan:
+        """The plan of a change with subqueries, whose own rows `found` shows."""
+        tree = self.statement.tree
+        self._check(tree, is_change=True)
+        if isinstance(tree, exp.Insert):
+            for query in nearest_queries(tree):
+                self.query(without_ctes(query, self.statement.name))
+            skips = any(tree.args.get(one) for one in ("conflict", "alternative", "ignore"))
+            found = replace(found, may_be_empty=isinstance(tree.expression, exp.Query) and not skips)
+        else:
+            found = replace(found, condition=self._changed(tree))
+        if not self.parts:
+            return found
+        references = [one for plan in (found, *self.parts) for one in plan.references]
+        return Plan(
+            kind=found.kind,
+            text=found.text,
+            references=tuple(dict.fromkeys(references)),
+            parts=tuple(self.parts),
+            answers=tuple(self.answers),
+            change=replace(found, is_silent=False),
+            marked=self.statement.marked,
+        )
+
+    def _changed(self, tree: Any) -> Any:
+        """An UPDATE or DELETE as the SELECT of the rows that it changes; its condition."""
+        if any(argument(tree, one) for one in ("from", "using", "order", "limit")):
+            raise NotUnderstoodError("it changes rows of a join, and has a subquery")
+        values = [one.expression for one in tree.expressions if isinstance(one, exp.EQ)]
+        if len(values) != len(tree.expressions):
+            raise NotUnderstoodError("it has a subquery in a value that is no plain one")
+        where = tree.args.get("where")
+        select = exp.select(*(one.copy() for one in values)).from_(tree.this.copy())
+        if where is not None:
+            select.set("where", where.copy())
+        return Block(self, select).conditioned()
+
+    def _check(self, tree: Any, *, is_change: bool = False) -> None:
         """Parts are written from the syntax tree: what is written must be what was read."""
         calls = {one.name.lower() for one in tree.find_all(exp.Anonymous)} & _VOLATILE
         if calls or next(tree.find_all(exp.Rand, exp.Uuid), None) is not None:
             raise NotUnderstoodError("it calls a function whose value changes, and has several SELECTs")
-        if any(isinstance(one, exp.DML) for one in tree.find_all(exp.DML)):
+        if any(one is not tree or not is_change for one in tree.find_all(exp.DML)):
             raise NotUnderstoodError("it changes rows in a common table expression")
         if any(lock.args.get("wait") is not None for lock in tree.find_all(exp.Lock)):
             raise NotUnderstoodError("it skips rows that are locked, and has several SELECTs")

@@ -160,6 +160,7 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
         for one, plan in zip(row["done"], plans, strict=True)
         if not is_aborted or plan.kind in CHANGES
         for part in _parts(_statement(one, plan, texts))
+        if not is_aborted or part.is_change
     ]
     for one in statements:
         if one.plan.point and not has_integer_key(one.plan, one.values):
@@ -197,6 +198,8 @@ def _parts(one: Statement) -> list[Statement]:
     plan = one.plan
     if not plan.parts:
         return [one]
+    if plan.change is not None:
+        return _changes(one, plan.change)
     answered = zip(plan.answers, one.rows[len(plan.parts) :], strict=True)
     answers = [answer.of(rows) for answer, rows in answered]
     pairs = zip(plan.parts, one.rows, strict=False)
@@ -205,6 +208,19 @@ def _parts(one: Statement) -> list[Statement]:
         if not part.plan.is_fixed and is_cut_off(part):
             part.plan = not_understood(part.sql, "its LIMIT lets the database choose among rows")
     return found
+
+
+def _changes(one: Statement, change: Plan) -> list[Statement]:
+    """A change with subqueries: what they read comes first, if it is known."""
+    own, *rows = one.rows
+    if not rows:
+        reason = "another transaction may have ended while the rows of its subqueries were asked for"
+        return [
+            replace(one, plan=not_understood(one.sql, reason), rows=[]),
+            replace(one, plan=change, rows=_texts(own)),
+        ]
+    parts = _parts(replace(one, plan=replace(one.plan, change=None), rows=rows))
+    return [*parts, replace(one, plan=change, rows=_texts(own), answers=parts[0].answers)]
 
 
 def is_cut_off(statement: Statement) -> bool:
