@@ -94,7 +94,7 @@ def test_an_own_append_behind_a_read_can_be_the_element_that_stands_too_early(
     operations = [("append", "x", 1), ("read", "x", [1, 9, 1]), *((kind, "x", 1) for kind in later)]
     read = history(("committed", operations))
     [choice] = all_choices(Writes(read))
-    witness = {"order": [1], "took_effect": [], "initial": [], "elements": [], "rows": []}
+    witness: dict[str, Any] = {"order": [1], "took_effect": [], "initial": [], "elements": [], "rows": []}
     witness["elements"] = [
         [[1, place], [None if version is None else [1, version[1]] for version in shown]]
         for (_, place), shown in choice.elements

@@ -180,6 +180,12 @@ impl<'h> Ambiguity<'h> {
         &self.effects
     }
 
+    /// What counts if all indeterminate transactions took effect that may have written what was seen.
+    #[must_use]
+    pub fn counted_if_seen(&self) -> Vec<bool> {
+        self.counted_with(&self.effects)
+    }
+
     /// Whether all operations are of kinds that have explanations: a range read that is not itemised may show any key.
     #[must_use]
     pub fn is_covered(&self) -> bool {

@@ -17,11 +17,13 @@ use initial_state::InitialState;
 use rayon::prelude::*;
 
 mod counted;
+mod doubtful_shape;
 mod initial_state;
 mod list;
 mod unmatched;
 
 pub use counted::counted;
+use doubtful_shape::doubtful_shapes;
 
 named_enum! {
     /// The anomalies that one transaction's reads show by themselves.
@@ -74,7 +76,8 @@ pub struct Judgement {
     pub repeated_reads: u64,
     /// Keys of those reads.
     pub repeated_keys: Vec<u32>,
-    /// Keys with a wrong read of what several transactions wrote, of which one took effect that is not counted.
+    /// Keys with a wrong read of what several transactions wrote, of which one may have taken effect that is not
+    /// counted, or replaced it.
     pub doubtful_keys: Vec<u32>,
     /// Keys whose reads are not judged, because they are lists that are deleted at times.
     pub deleted_keys: Vec<u32>,
@@ -116,14 +119,15 @@ impl Judgement {
 pub fn judge(history: &History, cancel: &Cancel) -> (Judgement, Observations) {
     let (owners, by_key) = grouped(history);
     let counted = counted(history, &owners, &by_key);
-    judge_keys(history, &owners, &by_key, counted, cancel)
+    let doubtful = doubtful_shapes(history, &owners, &by_key, &counted);
+    judge_keys(history, (&owners, &by_key), counted, &doubtful, cancel)
 }
 
 /// The same, if it is known which transactions took effect.
 #[must_use]
 pub fn judge_counted(history: &History, counted: Vec<bool>, cancel: &Cancel) -> (Judgement, Observations) {
     let (owners, by_key) = grouped(history);
-    judge_keys(history, &owners, &by_key, counted, cancel)
+    judge_keys(history, (&owners, &by_key), counted, &HashMap::new(), cancel)
 }
 
 /// The transaction of each operation, and the operations key by key.
@@ -133,15 +137,15 @@ fn grouped(history: &History) -> (Vec<u32>, ByKey) {
 
 fn judge_keys(
     history: &History,
-    owners: &[u32],
-    by_key: &ByKey,
+    (owners, by_key): (&[u32], &ByKey),
     counted: Vec<bool>,
+    doubtful: &HashMap<u32, Shape>,
     cancel: &Cancel,
 ) -> (Judgement, Observations) {
     let sources = Sources::new(history.operation_count());
     let (predicates, born) = (Predicates::of(history), born_keys(history));
     let shares = by_key.shares().into_par_iter().map(|keys| {
-        let mut judge = Judge::new(history, owners, &counted, &sources, (&predicates, &born));
+        let mut judge = Judge::new(history, owners, (&counted, doubtful), &sources, (&predicates, &born));
         for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
@@ -164,6 +168,8 @@ struct Judge<'h> {
     history: &'h History,
     owners: &'h [u32],
     counted: &'h [bool],
+    /// Keys that are used in two ways if others took effect.
+    doubtful: &'h HashMap<u32, Shape>,
     sources: &'h Sources,
     predicates: &'h Predicates,
     /// Keys that a first transaction inserts.
@@ -184,7 +190,7 @@ impl<'h> Judge<'h> {
     fn new(
         history: &'h History,
         owners: &'h [u32],
-        counted: &'h [bool],
+        (counted, doubtful): (&'h [bool], &'h HashMap<u32, Shape>),
         sources: &'h Sources,
         (predicates, born): (&'h Predicates, &'h [bool]),
     ) -> Self {
@@ -194,6 +200,7 @@ impl<'h> Judge<'h> {
             history,
             owners,
             counted,
+            doubtful,
             sources,
             predicates,
             born,
@@ -210,7 +217,8 @@ impl<'h> Judge<'h> {
     fn key(&mut self, key: u32, operations: &[u32]) {
         let mut gathered = std::mem::take(&mut self.gathered);
         gather(self.history, self.owners, operations, &mut gathered);
-        let shape = shape(&gathered, |transaction| self.counted[transaction as usize]);
+        let known = shape(&gathered, |transaction| self.counted[transaction as usize]);
+        let shape = self.doubtful.get(&key).copied().unwrap_or(known);
         self.writes.fill(&gathered);
         self.unmatched.clear();
         self.of_shape(shape, key, operations, &gathered);
@@ -366,6 +374,8 @@ impl<'h> Judge<'h> {
             return;
         }
         self.doubt(value, writers.count);
+        // The session guarantees forbid no single read, and ask which of the writes this one shows.
+        self.is_doubtful |= writers.count > 1 && writers.intermediate.is_some();
         if let Some(later) = writers.later {
             self.find(ReadAnomaly::FutureRead, read, later.operation, value);
         } else if let Some(write) = writers.intermediate {

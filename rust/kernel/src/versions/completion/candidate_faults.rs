@@ -89,13 +89,15 @@ impl OrderSearch<'_, '_, '_, '_> {
     ) -> Option<Vec<Succession>> {
         let all = self.level_problem.all;
         let &own = positions.get(&update.own)?;
-        let first = if update.is_first { 0 } else { positions.get(&update.read)? + 1 };
+        // Beside reads that several versions explain, also what is known to come before is among the open ones.
+        let read = positions.get(&update.read);
+        let first = if update.is_first && read.is_none() { 0 } else { read? + 1 };
         let between = versions.get(first..own)?;
         let is_other = |&&other: &&u32| all.node(other) != all.node(update.own);
         let &other = between.iter().find(is_other)?;
         let key = self.open()[update.at].key;
         let mut fault = vec![Succession { key, before: other, after: update.own }];
-        if !update.is_first {
+        if read.is_some() {
             fault.push(Succession { key, before: update.read, after: other });
         }
         Some(fault)
