@@ -10,7 +10,7 @@ use isoscope_kernel::versions::anomalies::{Finding, VersionAnomaly};
 use isoscope_kernel::versions::explained::judge_with_repeated;
 use isoscope_kernel::versions::levels::Level;
 use isoscope_kernel::versions::orders::{Claims, ordered_keys as kernel};
-use isoscope_kernel::versions::{Judgement, Question, ordered};
+use isoscope_kernel::versions::{Judgement, Question, ordered, ordered_by_clock};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -192,8 +192,12 @@ pub fn ordered_keys(
     columns: &Columns,
     claims: Vec<String>,
 ) -> PyResult<Vec<Py<OrderedKeys>>> {
+    let is_claimed = !claims.is_empty();
     let claims = parse_claims(&claims)?;
     let found = interruptible(py, |cancel| {
+        if !is_claimed && let Some(found) = ordered_by_clock(columns.history()) {
+            return found;
+        }
         let (_, observations) = columns.judged(cancel);
         ordered(columns.history(), observations, claims, cancel)
     })?;

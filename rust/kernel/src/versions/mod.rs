@@ -7,6 +7,7 @@
 mod acyclic_levels;
 pub mod adjacent_versions;
 pub mod anomalies;
+mod clock_order;
 pub mod completion;
 pub mod dependencies;
 mod dependency_cycles;
@@ -49,6 +50,7 @@ use crate::observations::{INITIAL, Observations};
 use crate::predicates::first_transactions;
 use crate::solver::{Budget, Progress};
 use anomalies::{Named, VersionAnomaly};
+pub use clock_order::ordered_by_clock;
 use completion::{Answer, Completion, FoundOrder, Group, decide_groups};
 use dependencies::{Dependencies, Order, components};
 use level_outcomes::{LevelOutcomes, no_commit_order};

@@ -14,8 +14,8 @@ named_enum! {
     /// How happens-before is computed.
     #[derive(Default)]
     pub enum HappensBeforeMethod {
-        /// Only where a guessed commit order leaves doubt: see [`super::guessed_order`]. If that does not
-        /// decide, vector clocks.
+        /// Only where a guessed commit order leaves doubt: see [`super::clocked_guess`] and, for very many sessions,
+        /// [`super::guessed_order`]. If that does not decide, vector clocks of every demand.
         #[default]
         Lazy => "lazy",
         /// Clocks of one cache line a transaction: see [`super::clocks`].

@@ -7,6 +7,7 @@
 pub mod alternatives;
 pub mod anomalies;
 pub mod causal;
+pub mod clocked_guess;
 pub mod clocks;
 pub mod commits;
 pub mod dependencies;
@@ -213,7 +214,15 @@ fn causal(
         return Answer::Demands(demands);
     }
     let steps = dependencies.read_count().saturating_mul(dependencies.row_starts.len());
+    let is_affordable = steps <= question.limits.steps;
+    // Orders that are given out stay those of one search.
+    let is_clocked = method == HappensBeforeMethod::Lazy && is_asked && !question.keeps_orders;
     // A commit order that shows causal shows the weaker levels too.
+    if is_clocked && is_affordable && clocked_guess::fits(dependencies) && !order.is_cyclic() {
+        let found = clocked_guess::find(dependencies, order, cancel);
+        return found
+            .map_or_else(|| Answer::Demands(causal::demands(dependencies, order, cancel)), Answer::Holds);
+    }
     let guess = match method {
         HappensBeforeMethod::Lazy => {
             guessed_order::guess(dependencies, patience(dependencies, question.strongest), cancel)
@@ -223,7 +232,7 @@ fn causal(
     match guess {
         Guess::Holds(order) => Answer::Holds(order),
         _ if !is_asked => Answer::Undecided,
-        _ if steps <= question.limits.steps => Answer::Demands(causal::demands(dependencies, order, cancel)),
+        _ if is_affordable => Answer::Demands(causal::demands(dependencies, order, cancel)),
         Guess::Violated(demands) if !order.is_cyclic() => Answer::PartialDemands(demands),
         Guess::Violated(_) | Guess::Open => Answer::Undecided,
     }

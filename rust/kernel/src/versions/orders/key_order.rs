@@ -109,19 +109,9 @@ impl Share<'_> {
     /// What the sources say of some versions, as groups of places one after the other; the strongest first.
     fn sequences(&self, key: u32, versions: &[(u32, u32)], is_list: bool) -> Vec<(Source, Vec<Vec<u32>>)> {
         let history = self.question.history;
-        let values = &history.operations.values;
-        let initial = &history.initial;
-        let mut by_value: Vec<(Value, u32)> = versions
-            .iter()
-            .zip(0..)
-            .filter(|&(&(writer, operation), _)| {
-                let value = values[operation as usize];
-                let may_be_initial = !is_list && !initial.replaceable && initial.of(key) == value;
-                self.writer(value) == Some(writer) && !may_be_initial
-            })
-            .map(|(&(_, operation), place)| (values[operation as usize], place))
-            .collect();
-        by_value.sort_unstable();
+        // Only a record names versions by their values.
+        let by_value =
+            if history.versions.is_empty() { Vec::new() } else { self.by_value(key, versions, is_list) };
         let mut sequences = Vec::new();
         for source in [VersionSource::Log, VersionSource::Declared] {
             for order in history.versions.iter().filter(|order| order.source == source) {
@@ -135,6 +125,25 @@ impl Share<'_> {
             sequences.push((Source::Timestamps, by_time(versions, commits)));
         }
         sequences
+    }
+
+    /// The values that one of the versions alone has, sorted, with the places of the versions.
+    fn by_value(&self, key: u32, versions: &[(u32, u32)], is_list: bool) -> Vec<(Value, u32)> {
+        let history = self.question.history;
+        let values = &history.operations.values;
+        let initial = &history.initial;
+        let mut by_value: Vec<(Value, u32)> = versions
+            .iter()
+            .zip(0..)
+            .filter(|&(&(writer, operation), _)| {
+                let value = values[operation as usize];
+                let may_be_initial = !is_list && !initial.replaceable && initial.of(key) == value;
+                self.writer(value) == Some(writer) && !may_be_initial
+            })
+            .map(|(&(_, operation), place)| (values[operation as usize], place))
+            .collect();
+        by_value.sort_unstable();
+        by_value
     }
 
     /// Puts versions in order: a chain by the strongest source, then the rest, and what other sources say.
