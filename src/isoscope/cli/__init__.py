@@ -7,8 +7,6 @@ before `main` can handle it.
 
 from __future__ import annotations
 
-import atexit
-import gc
 import sys
 from typing import NoReturn
 
@@ -46,8 +44,6 @@ COMMANDS = {
 
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one message and status 2."""
-    # What is left at the end of the process goes with it: a last collection would only cost time.
-    atexit.register(gc.freeze)
     try:
         from isoscope.cli.program import run  # noqa: PLC0415 - see the docstring of the module
 

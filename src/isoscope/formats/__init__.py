@@ -94,7 +94,7 @@ def load(
     try:
         return chosen.read(source, initial=initial)
     except FormatError as error:
-        raise _with_mixture(error, chosen, source) from None
+        raise _with_advice(error, chosen, source, is_asked=bool(format)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +104,15 @@ class Slices:
     source: Input
     format: Format
     initial: Initial | None
+    #: Whether the format was named, not recognised.
+    is_asked: bool
 
     def __iter__(self) -> Iterator[History]:
         assert self.format.slices is not None
         try:
             yield from self.format.slices(self.source, initial=self.initial)
         except FormatError as error:
-            raise _with_mixture(error, self.format, self.source) from None
+            raise _with_advice(error, self.format, self.source, is_asked=self.is_asked) from None
 
 
 def slices(
@@ -135,15 +137,14 @@ def slices(
             f"{source.path}: {chosen.name} is read only as a whole\n\n"
             f"hint: {names} can be read in slices; `isoscope convert` writes them"
         )
-    return Slices(source, chosen, initial)
+    return Slices(source, chosen, initial, bool(format))
 
 
-def _with_mixture(error: FormatError, chosen: Format, source: Input) -> FormatError:
-    """The error, with advice if it happened in a file that looks like another format."""
-    if not error.hint and chosen is _suggested_by_name(source):
-        return replace(
-            error, hint=f"the name says {chosen.name}: if it is not, name the format with --format"
-        )
+def _with_advice(error: FormatError, chosen: Format, source: Input, *, is_asked: bool) -> FormatError:
+    """The error, with advice if the format was a guess, or the file looks like another format."""
+    if not is_asked and chosen is _suggested_by_name(source):
+        guess = f"the name says {chosen.name}: if it is not, name the format with --format"
+        return replace(error, hint="; ".join([error.hint or guess, *_broken()]))
     file = next((file for file in source.files[1:] if file.path == error.path), None)
     found = _look(Input(source.path, (file,))) if file else None
     if file and found is None:

@@ -31,6 +31,7 @@ DATABASES = (
     "galera",
     "cassandra",
     "simulated",
+    "arangodb",
     "aurora",
     "aurora-postgresql",
     "cockroachdb",

@@ -7,11 +7,10 @@ writer.
 from __future__ import annotations
 
 from functools import cache, partial
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg.pq import ExecStatus, TransactionStatus
+from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
 from isoscope.record.call_site import call_site
@@ -19,6 +18,14 @@ from isoscope.record.done import Done
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.postgresql_catalog import failed_status, postgresql_database
 from isoscope.record.postgresql_parts import execute_parts
+from isoscope.record.postgresql_results import (
+    SilentResult,
+    TrimmedCursor,
+    changed_count,
+    first_columns,
+    hidden_rows,
+    no_rows,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -215,14 +222,14 @@ class _RecordedCursor:
             sql = recording.hook.changed(sql)
         database = session.database
         plan = database.plans.get(sql) or database.plan(sql)
-        text, reader, self._is_silent = query, _no_rows, False
+        text, reader, self._is_silent = query, no_rows, False
         if plan.is_silent and session.is_numbered and _fits(plan, params):
-            self._plan, self._is_silent, reader = None, True, _changed
+            self._plan, self._is_silent, reader = None, True, changed_count
         elif plan.hidden:
             if binary or self.format or connection._pipeline:  # type: ignore[attr-defined] # noqa: SLF001
                 plan = _special(connection, database, plan, sql)
             self._plan = plan
-            text, reader = (plan.sent, _rows) if plan.hidden else (query, _no_rows)
+            text, reader = (plan.sent, hidden_rows) if plan.hidden else (query, no_rows)
         elif plan.parts:
             self._plan, run = None, super().execute  # type: ignore[misc]
             return execute_parts(self, sql, query, params, partial(run, prepare=prepare, binary=binary))
@@ -242,7 +249,7 @@ class _RecordedCursor:
         result: Any = self._results[0] if self._results else None
         # NamedTuple's own constructor takes several times as long.
         session.add(_new(Done, (sql, plan, params, call_site(), invoke, complete, result, reader, False)))
-        if reader is _rows and not session.is_numbered and plan.row and result.ntuples:
+        if reader is hidden_rows and not session.is_numbered and plan.row and result.ntuples:
             session.numbered()
         if connection.pgconn.transaction_status not in _IN_TRANSACTION:
             is_aborted = result is not None and result.command_status == b"ROLLBACK"
@@ -300,54 +307,15 @@ class _RecordedCursor:
             self._make_row = self._trimming(result.nfields - plan.hidden)
         else:
             # The driver would look up how to read the hidden columns, which takes longer than all the rest.
-            self.pgresult = _Silent(result)
+            self.pgresult = SilentResult(result)
             self._make_row = tuple
 
     def _trimming(self, visible: int) -> Callable[[Any], Any]:
         """Makes a row of the program from one with hidden columns."""
         if self._row_factory is tuple_row:  # type: ignore[attr-defined]
-            return _first(visible)
-        inner = self._row_factory(_Trimmed(self, visible))  # type: ignore[attr-defined]
+            return first_columns(visible)
+        inner = self._row_factory(TrimmedCursor(self, visible))  # type: ignore[attr-defined]
         return lambda values: inner(values[:visible])
-
-
-@cache
-def _first(columns: int) -> Callable[[Any], Any]:
-    """Takes the first columns of a row."""
-    return itemgetter(slice(columns))
-
-
-class _Silent:
-    """The result of a change without RETURNING, as the program expects it: without rows."""
-
-    status = ExecStatus.COMMAND_OK
-    nfields = ntuples = 0
-
-    def __init__(self, result: Any) -> None:
-        self._result = result
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._result, name)
-
-
-class _Trimmed:
-    """A cursor as row factories see it: without the hidden columns."""
-
-    def __init__(self, cursor: Any, visible: int) -> None:
-        self._cursor = cursor
-        self.pgresult = _TrimmedResult(cursor.pgresult, visible)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._cursor, name)
-
-
-class _TrimmedResult:
-    def __init__(self, result: Any, visible: int) -> None:
-        self._result = result
-        self.nfields = visible
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._result, name)
 
 
 def _announced(session: Session, plan: Plan, sql: str, text: Any) -> Any:
@@ -372,27 +340,6 @@ def _special(connection: Any, database: Database, plan: Plan, sql: str) -> Plan:
     if connection._pipeline:  # noqa: SLF001 - it has no other name
         return not_understood(sql, "it is sent in a pipeline, and its rows come later")
     return database.cast_plan(sql) if plan.hidden else plan
-
-
-def _no_rows(result: Any, hidden: int) -> Any:
-    """A result that does not name rows."""
-    del result, hidden
-    return ()
-
-
-def _changed(result: Any, hidden: int) -> Any:
-    """How many rows a change wrote that has no hidden columns."""
-    del hidden
-    return result.command_tuples or 0
-
-
-def _rows(result: Any, hidden: int) -> Any:
-    """The hidden columns of each row, as bytes."""
-    count, end, get = result.ntuples, result.nfields, result.get_value
-    if count == hidden == 1:
-        return ((get(0, end - 1),),)
-    columns = range(end - hidden, end)
-    return [[get(row, column) for column in columns] for row in range(count)]
 
 
 def _sql(query: Any, cursor: Any) -> str:
