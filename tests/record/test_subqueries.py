@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sqlite3
 from contextlib import closing
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from tests.databases.postgresql_servers import Running, server
 from tests.record.orders import COLUMNS, SCHEMA, database, filled
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterator
 
     from isoscope.record.traces import Statement

@@ -17,7 +17,6 @@ from isoscope.history import Operation, OperationKind, Status, Transaction
 from isoscope.recorder import build
 from isoscope.reference import reads
 from isoscope.reference.reads import Finding
-from isoscope.reference.rows import Rows
 from tests.seeds import DEEP, seeds
 
 from .histories import histories, random_history
@@ -53,10 +52,10 @@ def assert_agreement(history: History) -> reads.Judgement:
     assert kernel_findings(single) == expected.findings
     assert judged.unjudged.repeated_reads == expected.repeated_reads
     assert judged.read_counts == Counter(finding.name for finding in expected.findings)
-    count = [transaction for transaction in Rows(history).history if transaction.number in counted]
-    shapes = {reads.token(key): reads.shape(count, key) for key in history.keys}
+    shapes = reads.shapes(history)
     for keys, shape in ((judged.unjudged.deleted_keys, "deleted"), (judged.unjudged.mixed_keys, "mixed")):
-        assert [*map(reads.token, keys)] == [key for key, its in shapes.items() if its == shape]
+        found = [key for key in map(reads.token, history.keys) if shapes[key] == shape]
+        assert [*map(reads.token, keys)] == found
     return expected
 
 

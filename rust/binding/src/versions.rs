@@ -118,8 +118,7 @@ pub fn judge_versions(
         let (reads, observations) = columns.judged(cancel);
         let (asked, is_of_items) = (asked.as_deref(), of_items);
         let question = Question { claims, max_anomalies, budget, is_of_items, asked, witnessed };
-        let (history, ambiguous) = (columns.history(), &reads.ambiguous_keys());
-        let found = judge_with_repeated(history, observations, ambiguous, &question, cancel);
+        let found = judge_with_repeated(columns.history(), (reads, observations), &question, cancel);
         (found, reads)
     })?;
     let unjudged = UnjudgedVersions {

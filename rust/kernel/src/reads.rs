@@ -103,6 +103,12 @@ impl Judgement {
         [self.repeated_keys.as_slice(), &self.doubtful_keys].concat()
     }
 
+    /// Whether there are reads that every level forbids which forbids dirty ones.
+    #[must_use]
+    pub fn shows_wrong_reads(&self) -> bool {
+        self.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead)
+    }
+
     fn absorb(mut self, mut other: Self) -> Self {
         self.findings.append(&mut other.findings);
         self.repeated_reads += other.repeated_reads;

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from isoscope.history import Status, VersionSource
 from isoscope.reference.accesses import NIL, asked, installed_before, known_reads, seen, shape, token, writers
 from isoscope.reference.initial_states import declared_initial, is_inserted_first, may_be_absent
-from isoscope.reference.left_out import hides
+from isoscope.reference.left_out import hides, left_unmatched
 from isoscope.reference.rows import Rows
 
 if TYPE_CHECKING:
     from isoscope.history import History, Operation, Scalar, Transaction
 
-__all__ = ["counted"]
+__all__ = ["counted", "shapes"]
 
 
 def counted(history: History) -> frozenset[int]:
@@ -33,6 +33,55 @@ def counted(history: History) -> frozenset[int]:
         if grown == count:
             return frozenset(count)
         count = grown
+
+
+def shapes(history: History) -> dict[object, str]:
+    """What each key holds; no known use of it, and none that may have taken effect, is left out."""
+    history = Rows(history).history
+    transactions = list(history)
+    certain, possible = counted(history), _possibly_counted(history, transactions)
+    found = {}
+    for key in history.keys:
+        known = shape([t for t in transactions if t.number in certain], key)
+        is_judged = known in ("register", "list")
+        found[token(key)] = (
+            shape([t for t in transactions if t.number in possible], key) if is_judged else known
+        )
+    return found
+
+
+def _possibly_counted(history: History, transactions: list[Transaction]) -> frozenset[int]:
+    """Those that count, and those that may have written what these read, or what a log shows."""
+    doubtful = {t.number for t in transactions if t.status is Status.INDETERMINATE}
+    found, grown = frozenset[int](), counted(history) | _possibly_logged(history, transactions) & doubtful
+    while grown != found:
+        found = grown
+        read = (_possible_writers(transactions, t) for t in transactions if t.number in found)
+        grown = found.union(*read) & (doubtful | found)
+    return found
+
+
+def _possibly_logged(history: History, transactions: list[Transaction]) -> set[int]:
+    return {
+        writer.number
+        for order in history.version_orders
+        if order.source is VersionSource.LOG
+        for key, versions in order.versions.items()
+        for version in map(token, versions)
+        for writer in writers(transactions, None, -1, key, version)
+    }
+
+
+def _possible_writers(transactions: list[Transaction], reader: Transaction) -> set[int]:
+    """Transactions that may have written what a transaction read."""
+    found: set[int] = set()
+    for place, read in known_reads(reader):
+        if asked(read) is not None:
+            found.update(left_unmatched(transactions, reader, read))
+            continue
+        for value in seen(read):
+            found.update(t.number for t in writers(transactions, reader, place, read.key, value))
+    return found
 
 
 def _logged(history: History, transactions: list[Transaction], committed: frozenset[int]) -> set[int]:

@@ -28,7 +28,7 @@ from isoscope.reference.accesses import (
     token,
     writers,
 )
-from isoscope.reference.counted import counted
+from isoscope.reference.counted import counted, shapes
 from isoscope.reference.initial_states import (
     declared_initial,
     initial_value,
@@ -75,6 +75,7 @@ __all__ = [
     "reads_of",
     "seen",
     "shape",
+    "shapes",
     "shows_duplicates",
     "token",
     "writers",
@@ -114,10 +115,12 @@ def judge(history: History, effective: frozenset[int] | None = None) -> Judgemen
     history = Rows(history).history
     transactions = list(history)
     count = counted(history) if effective is None else effective
+    took_effect = [t for t in transactions if t.number in count]
+    kinds = shapes(history) if effective is None else {token(k): shape(took_effect, k) for k in history.keys}
     findings: set[Finding] = set()
     repeated = 0
     for key in history.keys:
-        kind = shape([t for t in transactions if t.number in count], key)
+        kind = kinds[token(key)]
         if kind not in ("register", "list"):
             continue
         judge_key = (_Register if kind == "register" else _List)(history, transactions, count, key)

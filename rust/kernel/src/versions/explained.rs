@@ -7,7 +7,7 @@
 use super::anomalies::{Finding, VersionAnomaly};
 use super::level_outcomes::no_commit_order;
 use super::levels::Level;
-use super::search_times::{SearchTimes, Searching};
+use super::search_times::{SearchTimes, Searching, add_progress};
 use super::session_guarantees::GUARANTEES;
 use super::transaction_times::TransactionTimes;
 use super::witness_order::{ShownWrites, WitnessOrder, implies};
@@ -17,7 +17,7 @@ use crate::explanations::{Ambiguity, Enumeration, MAX_EFFECTS, Premise, Told, Wo
 use crate::history::History;
 use crate::observations::Observations;
 use crate::predicates::first_transactions;
-use crate::reads::{ReadAnomaly, judge_counted};
+use crate::reads::{self, ReadAnomaly, judge_counted};
 use crate::solver::{Budget, Progress};
 use std::cell::RefCell;
 
@@ -39,15 +39,15 @@ enum Answer {
 
 type Answers = [Answer; Level::COUNT];
 
-/// Judges all levels that speak of versions; reads that were set aside because values repeat are of these keys.
+/// Judges all levels that speak of versions, after the single reads.
 #[must_use]
 pub fn judge_with_repeated(
     history: &History,
-    observations: &Observations,
-    repeated_keys: &[u32],
+    (reads, observations): (&reads::Judgement, &Observations),
     question: &Question<'_>,
     cancel: &Cancel,
 ) -> Judgement {
+    let repeated_keys = &reads.ambiguous_keys()[..];
     let times = &SearchTimes::new(question);
     let judge = |question: &Question<'_>, is_first_look: bool| {
         judge_within(history, observations, question, Searching { times, is_first_look }, cancel)
@@ -70,9 +70,12 @@ pub fn judge_with_repeated(
     if first.leaves_open(question, &judgement.outcomes) && !explaining.is_over() {
         judgement = judge(question, false);
     }
-    let Concluded { answers, witnesses, cases } = explaining.answers(&first, &judgement.outcomes);
+    let Concluded { answers, witnesses, cases, are_reads_wrong } =
+        explaining.answers(&first, &judgement.outcomes);
     judgement.witnesses = witnesses;
     add_progress(&mut judgement.progress, &explaining.progress.into_inner());
+    // Wrong reads break a level by themselves.
+    let is_told = are_reads_wrong && reads.shows_wrong_reads();
     for (level, answer) in Level::ALL.into_iter().zip(answers) {
         let outcome = &mut judgement.outcomes[level as usize];
         let was_violated = *outcome == Outcome::Violated;
@@ -81,15 +84,11 @@ pub fn judge_with_repeated(
             // Without the rows of repeated values it was violated.
             Answer::Open if was_violated => *outcome = Outcome::Contradictory,
             Answer::Open | Answer::Untried => continue,
-            Answer::Violated if was_violated => continue,
+            Answer::Violated if was_violated || (is_told && forbids_wrong_reads(level)) => continue,
             Answer::Violated => {
                 *outcome = Outcome::Violated;
                 judgement.named.counts[VersionAnomaly::NoCommitOrder as usize] += 1;
-                // What breaks a weaker level breaks this one.
-                let is_told = |weaker: Level| weaker == level || implies(level, weaker);
-                let told = cases.iter().find(|finding| finding.level.is_some_and(is_told));
-                let alternatives = told.map(|finding| finding.alternatives.clone()).unwrap_or_default();
-                judgement.named.findings.push(no_commit_order(level, alternatives));
+                judgement.named.findings.push(unexplained(level, &cases));
             }
         }
         judgement.explained.push(level);
@@ -99,6 +98,13 @@ pub fn judge_with_repeated(
     judgement
 }
 
+/// What breaks a weaker level breaks this one.
+fn unexplained(level: Level, cases: &[Finding]) -> Finding {
+    let is_told = |weaker: Level| weaker == level || implies(level, weaker);
+    let told = cases.iter().find(|finding| finding.level.is_some_and(is_told));
+    no_commit_order(level, told.map(|finding| finding.alternatives.clone()).unwrap_or_default())
+}
+
 /// The same question, answered without repeated values as far as that is easy: explanations need the time.
 fn in_few_steps<'q>(question: &Question<'q>) -> Question<'q> {
     let Question { claims, max_anomalies, budget, is_of_items, asked, witnessed } = *question;
@@ -106,26 +112,13 @@ fn in_few_steps<'q>(question: &Question<'q>) -> Question<'q> {
     Question { claims, max_anomalies, budget, is_of_items, asked, witnessed }
 }
 
-/// Adds up how far searches for the same level came.
-fn add_progress(all: &mut Vec<(Level, Progress)>, further: &[(Level, Progress)]) {
-    for &(level, came) in further {
-        match all.iter_mut().find(|(other, _)| *other == level) {
-            Some((_, known)) => {
-                known.choices = known.choices.max(came.choices);
-                known.conflicts += came.conflicts;
-                known.milliseconds += came.milliseconds;
-                known.is_full |= came.is_full;
-            }
-            None => all.push((level, came)),
-        }
-    }
-}
-
 /// What the explanations so far say of each level.
 struct Tally {
     holds: [bool; Level::COUNT],
     /// Broken by every explanation so far.
     broken: [bool; Level::COUNT],
+    /// Whether every explanation so far has wrong reads.
+    are_reads_wrong: bool,
     explanations: usize,
     /// Of the first explanation that meets each level.
     witnesses: Vec<WitnessOrder>,
@@ -137,12 +130,14 @@ impl Tally {
     const EMPTY: Self = Self {
         holds: [false; Level::COUNT],
         broken: [true; Level::COUNT],
+        are_reads_wrong: true,
         explanations: 0,
         witnesses: Vec::new(),
         cases: Vec::new(),
     };
 
-    fn add(&mut self, Explained { outcomes, witnesses, cases, .. }: Explained) {
+    fn add(&mut self, Explained { outcomes, witnesses, cases, is_wrong, .. }: Explained) {
+        self.are_reads_wrong &= is_wrong;
         if self.explanations == 0 {
             self.cases = cases;
         }
@@ -160,7 +155,8 @@ impl Tally {
 
     /// Whether all ways to decide what is undecided are broken at once. A level that is neither met nor broken here stays
     /// open if it is not looked at further.
-    fn add_undecided(&mut self, Explained { outcomes, .. }: &Explained, searched: &[Level]) -> Worth {
+    fn add_undecided(&mut self, judged: &Explained, searched: &[Level]) -> Worth {
+        let outcomes = &judged.outcomes;
         let may_hold = |&level: &Level| {
             let outcome = outcomes[level as usize];
             !self.holds[level as usize] && matches!(outcome, Outcome::Holds | Outcome::Spent)
@@ -168,6 +164,7 @@ impl Tally {
         if searched.iter().any(may_hold) {
             return Worth::Open;
         }
+        self.are_reads_wrong &= judged.is_wrong;
         for (broken, &outcome) in self.broken.iter_mut().zip(outcomes) {
             *broken &= outcome == Outcome::Violated;
         }
@@ -205,6 +202,8 @@ struct Explained {
     outcomes: [Outcome; Level::COUNT],
     /// Whether its sources contradict each other.
     is_contradictory: bool,
+    /// Whether it has reads that most levels forbid.
+    is_wrong: bool,
     witnesses: Vec<WitnessOrder>,
     cases: Vec<Finding>,
 }
@@ -215,6 +214,8 @@ struct Concluded {
     witnesses: Vec<WitnessOrder>,
     /// Why levels are broken, if there is only one explanation.
     cases: Vec<Finding>,
+    /// Whether every explanation has reads that most levels forbid.
+    are_reads_wrong: bool,
 }
 
 impl Pass {
@@ -273,8 +274,9 @@ impl<'e> Explaining<'e> {
         let mut witnesses = first.tally().witnesses.clone();
         let is_single = first.is_exhaustive && first.tally().explanations == 1;
         let cases = if is_single { first.tally().cases.clone() } else { Vec::new() };
+        let are_reads_wrong = first.tally().are_reads_wrong;
         if !first.has_open_reads {
-            return Concluded { answers, witnesses, cases };
+            return Concluded { answers, witnesses, cases, are_reads_wrong };
         }
         let is_left = |level: Level| {
             let is_in_doubt = GUARANTEES.contains(&level) || plain[level as usize] == Outcome::Violated;
@@ -292,7 +294,7 @@ impl<'e> Explaining<'e> {
                 }
             }
         }
-        Concluded { answers, witnesses, cases }
+        Concluded { answers, witnesses, cases, are_reads_wrong }
     }
 
     /// Tries one explanation after the other; the writers of reads of registers too if `with_reads`.
@@ -350,20 +352,18 @@ impl<'e> Explaining<'e> {
             witness.reads.sort_unstable();
         }
         let shows = |name: ReadAnomaly| reads.findings.iter().any(|finding| finding.name == name);
-        let is_wrong = told.has_misses
-            || reads.findings.iter().any(|finding| finding.name != ReadAnomaly::NonRepeatableRead);
+        let is_wrong = told.has_misses || reads.shows_wrong_reads();
         let is_unjudged = !reads.mixed_keys.is_empty()
             || !reads.deleted_keys.is_empty()
             || judged.has_unsure_appends
             || reads.repeated_reads > 0;
         let leaves_reads = !told.open.is_empty() || told.has_open_wrong_reads;
         let outcomes = Level::ALL.map(|level| {
-            let forbids_wrong_reads = level == Level::Pl2 || implies(level, Level::Pl2);
             let is_guarantee = GUARANTEES.contains(&level);
             match judged.outcomes[level as usize] {
                 Outcome::Violated if is_guarantee && told.has_open_wrong_reads => Outcome::Spent,
                 Outcome::Violated => Outcome::Violated,
-                _ if is_wrong && forbids_wrong_reads => Outcome::Violated,
+                _ if is_wrong && forbids_wrong_reads(level) => Outcome::Violated,
                 _ if shows(ReadAnomaly::DuplicateElements) && !is_guarantee => Outcome::Violated,
                 Outcome::Holds if is_unjudged => Outcome::Spent,
                 Outcome::Holds if shows(ReadAnomaly::IncompatibleOrder) => Outcome::Spent,
@@ -373,8 +373,12 @@ impl<'e> Explaining<'e> {
         });
         let is_case = |finding: &Finding| !finding.alternatives.is_empty();
         let cases = judged.named.findings.into_iter().filter(is_case).collect();
-        Explained { outcomes, is_contradictory, witnesses: judged.witnesses, cases }
+        Explained { outcomes, is_contradictory, is_wrong, witnesses: judged.witnesses, cases }
     }
+}
+
+fn forbids_wrong_reads(level: Level) -> bool {
+    level == Level::Pl2 || implies(level, Level::Pl2)
 }
 
 /// What all sources alone say of each level, if that is the same.

@@ -70,7 +70,7 @@ fn judged(history: &History) -> Option<Judgement> {
         .sort_by_key(|&level| Level::ALL.into_iter().filter(|&weaker| implies(level, weaker)).count());
     let (claims, budget, witnessed) = (Claims::default(), Budget::default(), &weakest_first);
     let question = Question { claims, max_anomalies: 1, budget, is_of_items: false, asked: None, witnessed };
-    Some(judge_with_repeated(history, &observations, &found.repeated_keys, &question, &cancel))
+    Some(judge_with_repeated(history, (&found, &observations), &question, &cancel))
 }
 
 #[test]
