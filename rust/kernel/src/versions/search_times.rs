@@ -63,6 +63,21 @@ impl SearchTimes {
     }
 }
 
+/// Adds up how far searches for the same level came.
+pub(super) fn add_progress(all: &mut Vec<(Level, Progress)>, further: &[(Level, Progress)]) {
+    for &(level, came) in further {
+        match all.iter_mut().find(|(other, _)| *other == level) {
+            Some((_, known)) => {
+                known.choices = known.choices.max(came.choices);
+                known.conflicts += came.conflicts;
+                known.milliseconds += came.milliseconds;
+                known.is_full |= came.is_full;
+            }
+            None => all.push((level, came)),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,20 +120,5 @@ mod tests {
         assert_eq!(left(Level::Serializable), Some(30));
         times.counted(&question, Level::Serializable, || NOW.fetch_add(40, Ordering::Relaxed));
         assert_eq!(left(Level::Serializable), Some(0));
-    }
-}
-
-/// Adds up how far searches for the same level came.
-pub(super) fn add_progress(all: &mut Vec<(Level, Progress)>, further: &[(Level, Progress)]) {
-    for &(level, came) in further {
-        match all.iter_mut().find(|(other, _)| *other == level) {
-            Some((_, known)) => {
-                known.choices = known.choices.max(came.choices);
-                known.conflicts += came.conflicts;
-                known.milliseconds += came.milliseconds;
-                known.is_full |= came.is_full;
-            }
-            None => all.push((level, came)),
-        }
     }
 }
