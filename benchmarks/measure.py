@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Figures",
+    "as_installed",
     "command",
     "load",
     "measured",
@@ -68,9 +69,14 @@ def measured_command(*arguments: str) -> Figures:
 
 def _elsewhere(what: str, asked: Mapping[str, object]) -> Figures:
     line = [sys.executable, "-m", "benchmarks.measure", what, json.dumps(asked)]
-    output = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True).stdout
+    output = subprocess.run(line, check=True, stdout=subprocess.PIPE, text=True, env=as_installed()).stdout
     result: Figures = json.loads(output)
     return result
+
+
+def as_installed() -> dict[str, str]:
+    """The environment in which Python keeps modules that it compiled, as where a package is installed."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
 
 
 def command(arguments: list[str]) -> Figures:

@@ -13,7 +13,6 @@ import os
 import shlex
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -21,7 +20,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TypeAlias
 
 from benchmarks.loading import REGISTERS
-from benchmarks.measure import time_of_lines
+from benchmarks.measure import as_installed, time_of_lines
 from benchmarks.suite import DATA, Measurement
 from isoscope import formats
 from isoscope.workloads import generate
@@ -62,12 +61,9 @@ def measurements(
     commands = {OURS: _ours(file, level)}
     for name, command in peers:
         commands[name] = _with_file(command, file)
-    with tempfile.TemporaryDirectory() as compiled:
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": compiled}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        _timed(commands[OURS], 0.0, environment)
-        runs = compare(commands, file, repeats, environment)
-    yield from beside(runs)
+    environment = as_installed()
+    _timed(commands[OURS], 0.0, environment)
+    yield from beside(compare(commands, file, repeats, environment))
 
 
 def _generated(*, is_full: bool) -> Path:
