@@ -216,12 +216,13 @@ class VersionOrder:
 class History:
     """A recorded history. Iterate over it, or look a transaction up by its original id."""
 
-    __slots__ = ("_columns", "_evidence", "_looked_up", "source")
+    __slots__ = ("_columns", "_counts", "_evidence", "_looked_up", "source")
 
     def __init__(self, columns: Columns, source: Source | None = None) -> None:
         self._columns = columns
         self._looked_up = lru_cache(maxsize=_CACHED)(partial(_transaction, columns))
         self._evidence: Evidence | None = None
+        self._counts: Mapping[str, int] | None = None
         self.source = source or Source()
 
     @property
@@ -326,14 +327,16 @@ class History:
     @property
     def counts(self) -> Mapping[str, int]:
         """Sizes: sessions, transactions by status, operations by kind, keys."""
-        return {
-            "sessions": self._columns.sessions,
-            "transactions": len(self),
-            "operations": self._columns.operations,
-            "keys": self._columns.key_count,
-            **self._columns.status_counts(),
-            **self._columns.kind_counts(),
-        }
+        if self._counts is None:
+            self._counts = {
+                "sessions": self._columns.sessions,
+                "transactions": len(self),
+                "operations": self._columns.operations,
+                "keys": self._columns.key_count,
+                **self._columns.status_counts(),
+                **self._columns.kind_counts(),
+            }
+        return self._counts
 
 
 def _transaction(columns: Columns, number: int) -> Transaction:

@@ -81,18 +81,21 @@ impl Found {
     }
 }
 
-/// What one key looked like to the reader at hand.
+/// What one key looked like to its last reader.
 #[derive(Clone, Copy)]
 struct Sight {
-    reader: u32,
     source: u32,
     last: u32,
 }
 
 struct Part<'d, 'h> {
     dependencies: &'d Dependencies<'h>,
-    /// By key.
+    /// By key: its last reader. Most keys that are looked up were not read: what was seen has a column of its own.
+    readers: Vec<u32>,
     sights: Vec<Sight>,
+    /// The keys that the reader at hand read, and the writers that it observed, each with the first place.
+    keys: Vec<u32>,
+    writers: Vec<(u32, u32)>,
     /// By key: the last writer in the session at hand.
     session_writers: Vec<(u32, u32)>,
     found: Found,
@@ -103,7 +106,10 @@ impl<'d, 'h> Part<'d, 'h> {
         let keys = dependencies.history.keys.len();
         Self {
             dependencies,
-            sights: vec![Sight { reader: ABSENT, source: ABSENT, last: 0 }; keys],
+            readers: vec![ABSENT; keys],
+            sights: vec![Sight { source: ABSENT, last: 0 }; keys],
+            keys: Vec::new(),
+            writers: Vec::new(),
             session_writers: vec![(ABSENT, ABSENT); keys],
             found: Found { strongest, pairs: Default::default(), contradictions: [None; 2] },
         }
@@ -133,43 +139,42 @@ impl<'d, 'h> Part<'d, 'h> {
     fn node(&mut self, node: u32) {
         let dependencies = self.dependencies;
         let session = dependencies.sessions[node as usize];
-        let mut writers: Vec<(u32, u32)> = Vec::with_capacity(FEW_READS);
-        let mut keys: Vec<u32> = Vec::with_capacity(FEW_READS);
+        let (mut keys, mut writers) = (std::mem::take(&mut self.keys), std::mem::take(&mut self.writers));
+        keys.clear();
+        writers.clear();
         for (place, read) in dependencies.reads(node).enumerate() {
-            let sight = &mut self.sights[read.key as usize];
-            if sight.reader != node {
+            if std::mem::replace(&mut self.readers[read.key as usize], node) != node {
                 keys.push(read.key);
             }
-            *sight = Sight { reader: node, source: read.source, last: place as u32 };
+            self.sights[read.key as usize] = Sight { source: read.source, last: place as u32 };
             if read.source < INITIAL {
                 writers.push((read.source, place as u32));
             }
         }
         keep_first(&mut writers);
-        for &(newer, first) in &writers {
+        let is_direct = self.found.strongest == WeakLevel::ReadCommitted;
+        let last = dependencies.read_range(node).len() as u32;
+        // Read committed asks what was read after a writer was observed: nothing after the last read.
+        for &(newer, first) in writers.iter().filter(|&&(_, first)| !is_direct || first + 1 < last) {
             self.observed(node, &keys, newer, first);
         }
-        if self.found.strongest == WeakLevel::ReadCommitted {
-            return;
-        }
-        for &key in &keys {
+        for &key in keys.iter().filter(|_| !is_direct) {
             let (writer_session, newer) = self.session_writers[key as usize];
             let source = self.sights[key as usize].source;
             if writer_session == session && newer != source {
                 self.found.demand(dependencies, WeakLevel::ReadAtomic, source, newer);
             }
         }
+        (self.keys, self.writers) = (keys, writers);
     }
 
     /// Conflicts with `newer`, which `node` observed at place `first`.
     fn observed(&mut self, node: u32, keys: &[u32], newer: u32, first: u32) {
-        let dependencies = self.dependencies;
-        let writes = dependencies.writes(newer);
+        let writes = self.dependencies.writes(newer);
         if writes.len() <= keys.len() * 2 {
             for &key in writes {
-                let sight = self.sights[key as usize];
-                if sight.reader == node {
-                    self.conflict(sight, newer, first);
+                if self.readers[key as usize] == node {
+                    self.conflict(self.sights[key as usize], newer, first);
                 }
             }
             return;

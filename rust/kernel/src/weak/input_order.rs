@@ -11,6 +11,12 @@ use crate::history::History;
 use crate::observations::Observations;
 use crate::predicates::first_transactions;
 
+/// The transactions that count, in the order of the input.
+pub(super) fn of(observations: &Observations) -> Vec<u32> {
+    let all = 0..observations.counted.len() as u32;
+    all.filter(|&transaction| observations.counted[transaction as usize]).collect()
+}
+
 /// Whether the order of the input is known to satisfy the levels that are asked for, and nothing else is to be told.
 pub(super) fn satisfies(
     history: &History,
@@ -18,8 +24,7 @@ pub(super) fn satisfies(
     question: Question,
     recorded: &RecordedOrder,
 ) -> bool {
-    let is_enough = question.method == HappensBeforeMethod::Lazy && !question.keeps_orders;
-    is_enough
+    question.method == HappensBeforeMethod::Lazy
         && observations.reads_latest
         && recorded.pairs.is_empty()
         && first_transactions(history).is_empty()
@@ -44,6 +49,16 @@ mod tests {
     #[test]
     fn a_serial_history_is_satisfied_in_the_order_of_the_input() {
         assert!(is_satisfied("r(1,0,0,0)\nw(1,5,0,0)\nr(1,5,1,1)\nw(1,6,1,1)\nr(1,6,0,2)\n"));
+    }
+
+    #[test]
+    fn transactions_that_do_not_count_have_no_place_in_the_order() {
+        let text = "w(1,5,0,0)\nr(1,5,1,1)\nr(2,0,1,2)\n";
+        let history = read_blocks("plume", text.as_bytes(), text.len()).unwrap();
+        let (_, mut observations) = reads::judge(&history, &Cancel::default());
+        assert_eq!(of(&observations), [0, 1, 2]);
+        observations.counted[1] = false;
+        assert_eq!(of(&observations), [0, 2]);
     }
 
     #[test]

@@ -135,7 +135,11 @@ fn judge_in_order(
     cancel: &Cancel,
 ) -> Judgement {
     if input_order::satisfies(history, observations, question, &recorded) {
-        return Judgement::all_hold(question);
+        let mut judgement = Judgement::all_hold(question);
+        if question.keeps_orders {
+            judgement.orders.fill(Some(input_order::of(observations)));
+        }
+        return judgement;
     }
     let dependencies = Dependencies::new(history, observations, recorded);
     let order = LazyCell::new(|| dependencies.graph(&[]).components());

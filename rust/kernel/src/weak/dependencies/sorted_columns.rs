@@ -25,7 +25,8 @@ impl Dependencies<'_> {
 
     fn sorted(&self, transactions: &[u32]) -> Sorted {
         let operations = &self.history.operations;
-        let mut share = Sorted::default();
+        let count = transactions.iter().map(|&each| self.history.operations_of(each as usize).len()).sum();
+        let mut share = Sorted::with_capacity(transactions.len(), count);
         for &transaction in transactions {
             let first_write = share.write_keys.len();
             for operation in self.history.operations_of(transaction as usize) {
@@ -111,7 +112,8 @@ impl Dependencies<'_> {
         let shares: Vec<(Vec<u32>, Vec<u32>)> = nodes
             .par_chunks(SHARE)
             .map(|nodes| {
-                let (mut ends, mut targets) = (Vec::with_capacity(nodes.len()), Vec::new());
+                let reads = self.read_range(nodes[nodes.len() - 1]).end - self.read_range(nodes[0]).start;
+                let (mut ends, mut targets) = (Vec::with_capacity(nodes.len()), Vec::with_capacity(reads));
                 for &node in nodes {
                     let first = targets.len();
                     self.reads(node).for_each(|read| self.read_from(node, read, &mut targets));
@@ -149,7 +151,6 @@ impl Dependencies<'_> {
 }
 
 /// The reads and writes of some nodes.
-#[derive(Default)]
 struct Sorted {
     read_ends: Vec<u32>,
     read_keys: Vec<u32>,
@@ -157,6 +158,16 @@ struct Sorted {
     read_operations: Vec<u32>,
     write_ends: Vec<u32>,
     write_keys: Vec<u32>,
+}
+
+impl Sorted {
+    /// Room for so many nodes, and for so many operations in each column: what stays empty is never touched.
+    fn with_capacity(nodes: usize, operations: usize) -> Self {
+        let [read_ends, write_ends] = [(); 2].map(|()| Vec::with_capacity(nodes));
+        let [read_keys, read_sources, read_operations, write_keys] =
+            [(); 4].map(|()| Vec::with_capacity(operations));
+        Self { read_ends, read_keys, read_sources, read_operations, write_ends, write_keys }
+    }
 }
 
 /// The ends of shares, counted over all of them, with the start of the first.
