@@ -28,7 +28,7 @@ from benchmarks.suite import Measurement
 
 from isoscope import checkers, formats
 from isoscope.cli.certificate_file import proofs
-from isoscope.prove import Prover
+from isoscope.prove.certificates import Prover
 from isoscope.verdict import Method, Outcome
 from isoscope.verify.certificate import Certificate
 from isoscope.verify.files import read_history

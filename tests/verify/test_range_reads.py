@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from isoscope import checkers, formats
-from isoscope.prove import Prover
+from isoscope.prove.certificates import Prover
 from isoscope.verdict import Outcome
 from isoscope.verify.files import read_history
 from isoscope.verify.history import UNKNOWN, History, Initial, Term, Transaction

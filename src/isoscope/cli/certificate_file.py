@@ -15,19 +15,17 @@ from isoscope.errors import UsageError
 from isoscope.evidence import EvidenceKind
 from isoscope.formats.source import output
 from isoscope.history import label
-from isoscope.prove import MOST_TRANSACTIONS, Prover
+from isoscope.prove.limits import MOST_TRANSACTIONS
 from isoscope.reports.certificate import certificate
 from isoscope.reports.certificate_levels import CERTIFIED
 from isoscope.reports.certificate_names import Names
 from isoscope.verdict import Report
-from isoscope.verify.files import read_history
-from isoscope.verify.history import BadInputError
-from isoscope.verify.parquet import initial_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from isoscope.history import History, Scalar
+    from isoscope.prove.certificates import Prover
     from isoscope.reports.certificate import Certificate
     from isoscope.verdict import Search
 
@@ -96,6 +94,11 @@ def prover_of(
     """A prover for the file of a small history, if the verifier can read it."""
     if path is None or is_large(history):
         return None
+    from isoscope.prove.certificates import Prover  # noqa: PLC0415 - see `limits`
+    from isoscope.verify.files import read_history  # noqa: PLC0415 - see `limits`
+    from isoscope.verify.history import BadInputError  # noqa: PLC0415 - see `limits`
+    from isoscope.verify.parquet import initial_values  # noqa: PLC0415 - see `limits`
+
     try:
         read = read_history(Path(path))
         if initial is not None:

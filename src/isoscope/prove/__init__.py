@@ -3,7 +3,3 @@
 What it finds is only a candidate: it asks the verifier about each, and the verifier decides once more when
 the certificate is read.
 """
-
-from isoscope.prove.certificates import MOST_TRANSACTIONS, Prover
-
-__all__ = ["MOST_TRANSACTIONS", "Prover"]

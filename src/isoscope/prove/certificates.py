@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from isoscope.prove.limits import MOST_OPERATIONS, MOST_TRANSACTIONS
 from isoscope.prove.orders import all_orders
 from isoscope.prove.steps import Named
 from isoscope.prove.violations import GaveUpError, violation
@@ -24,11 +25,9 @@ if TYPE_CHECKING:
     from isoscope.verify.history import History
     from isoscope.verify.levels import Level
 
-__all__ = ["MOST_TRANSACTIONS", "Prover"]
+__all__ = ["Prover"]
 
 _Line: TypeAlias = dict[str, Any]
-#: In larger histories nothing is searched for, and the proofs of the checkers are not tried.
-MOST_TRANSACTIONS, MOST_OPERATIONS = 12, 80
 MOST_TO_PERMUTE = 6
 _BUDGET = 3000
 _HEADER = {"isoscope_certificate": 1}
