@@ -178,6 +178,24 @@ pub fn cycles(small: &Dependencies, lookup: &Lookup<'_>, cancel: &Cancel) -> Cyc
     found
 }
 
+/// Whether this level is broken; one that nothing but cycles break is known by its components.
+#[must_use]
+pub fn is_broken(small: &Dependencies, lookup: &Lookup<'_>, level: Level, cancel: &Cancel) -> bool {
+    let closing_of = |order: Order| {
+        let dependencies = small.dependencies(order);
+        closing(small, order, &Reach::new(&dependencies, small.nodes()), cancel)
+    };
+    match level {
+        Level::CursorStability => !lost_updates::updates(small, lookup).is_empty(),
+        Level::ParallelSnapshotIsolation | Level::StrongSessionParallelSnapshotIsolation => {
+            !closing_of(level.order()).is_empty()
+        }
+        Level::MonotonicView => monotonic_views(small, lookup, &closing_of(Order::Plain), cancel).is_some(),
+        Level::UpdateSerializable => updates(small, lookup, cancel).is_some(),
+        _ => cycles(small, lookup, cancel).violated[level as usize],
+    }
+}
+
 fn components_of(small: &Dependencies, parts: Parts) -> Components {
     components(&small.graph(parts), small.nodes())
 }

@@ -6,7 +6,7 @@
 mod replay;
 
 use super::dependencies::{Dependencies, Order, Parts, components};
-use super::levels::{Level, cycles, edges_of_updates};
+use super::levels::{Level, edges_of_updates, is_broken};
 use super::lookup::Lookup;
 use super::orders::{Orders, Source};
 use super::session_guarantees::{GUARANTEES, Touches};
@@ -187,7 +187,7 @@ fn is_met(all: &Dependencies, lookup: &Lookup<'_>, level: Level, cancel: &Cancel
     let mut lists: Vec<&[(u32, u32)]> = vec![&all.ww, &all.wr, &all.real_time, &sessions];
     lists.extend(all.believed(Order::RealTime));
     let found = components(&Edges::collected(all.nodes(), &lists), all.nodes());
-    !cycles(&all.on_cycles(&found).0, lookup, cancel).violated[level as usize]
+    !is_broken(&all.on_cycles(&found).0, lookup, level, cancel)
 }
 
 /// Transactions in an order that follows these edges: of those that can come next, the first in the history does.
