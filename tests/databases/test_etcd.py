@@ -8,9 +8,9 @@ from isoscope.databases import connect
 from isoscope.databases.database import Aborted, Session
 from isoscope.errors import UsageError
 from isoscope.levels import Level
-from isoscope.run import FaultPlan, Limits, Plan, execute
 from isoscope.verdict import Outcome
-from tests.databases.conformance import Case, opened, server_marks
+from tests.databases.conformance import Case, opened, server_marks, write
+from tests.databases.patient_runs import run_with_faults
 
 SERVER = pytest.param("etcd", marks=server_marks("etcd"))
 
@@ -73,22 +73,25 @@ def test_a_phantom_is_compared_with_the_range_that_was_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SERVER])
+@pytest.mark.parametrize("isolation", ["read-set", "written-keys", "none"])
+def test_the_first_read_takes_the_snapshot_also_if_it_reads_what_the_transaction_wrote(
+    name: str, isolation: str
+) -> None:
+    with opened(Case(name=name, isolation=isolation), "register") as database:
+        one, other = database.session(), database.session()
+        mine, theirs = database.row(), database.row()
+        one.begin()
+        one.write(mine, 1)
+        assert one.read(mine) == 1
+        write(other, theirs, 2)
+        assert one.read(theirs) == 0
+        one.rollback()
+
+
+@pytest.mark.parametrize("name", [SERVER])
 def test_three_nodes_stay_strict_serializable_although_one_is_killed_and_one_paused(name: str) -> None:
-    plan = Plan.of(
-        name,
-        parameters={"sessions": 6, "keys": 10},
-        limits=Limits(seconds=8),
-        faults=FaultPlan.parse("kill@1s:n1,pause@4s:n2,cut@6s:n3", every=3),
-    )
-    completed = execute(plan)
-    assert completed.run.problem is None
+    completed = run_with_faults(name, "kill@1s:n1,pause@4s:n2,cut@6s:n3", seconds=8, every=3)
     assert completed.run.nodes == ("n1", "n2", "n3")
-    assert [(fault.kind, fault.remark) for fault in completed.run.faults] == [
-        ("kill", ""),
-        ("pause", ""),
-        ("cut", ""),
-    ]
-    assert completed.run.progress.committed > 20
     report = completed.check(levels=(Level.STRICT_SERIALIZABLE,))
     assert report[Level.STRICT_SERIALIZABLE].outcome is Outcome.HOLDS
 
@@ -98,6 +101,10 @@ def test_settings_and_places_that_make_no_sense_are_refused() -> None:
         connect("etcd", settings={"reads": "old"})
     with pytest.raises(UsageError, match="the URL of etcd makes no sense"):
         connect("etcd://host:2379/path")
+    with pytest.raises(UsageError, match="the URL of another node of etcd, found `postgresql://me@host`"):
+        connect("etcd://host", urls=["etcd://host2", "postgresql://me:secret@host"])
+    with pytest.raises(UsageError, match="the URL of another node of etcd, found `etcd`"):
+        connect("etcd://host", urls=["etcd"])
     with pytest.raises(UsageError, match="several nodes are several URLs"):
         connect("etcd", urls=["etcd://host"])
     with pytest.raises(UsageError, match="--nodes starts nodes, and a URL locates one"):

@@ -101,4 +101,7 @@ class Compatible(PostgreSQL):
         Database.use_urls(self, urls)
 
     def _connect(self, where: dict[str, Any] | None = None) -> Connection[Any]:
-        return connect(where or self._where, name=self._name, settings={})
+        try:
+            return connect(where or self._where, name=self._name, settings={})
+        except DatabaseError as error:
+            raise DatabaseError(str(error).replace("postgresql://", f"{self.NAME}://", 1)) from None
