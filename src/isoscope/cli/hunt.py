@@ -73,7 +73,7 @@ def command(
     databases and anomalies, with links.
 
     The same command goes on with a campaign that was interrupted, and a larger --seeds adds to it. Ctrl-C
-    ends the campaign; the run that it cuts off is made again then.
+    ends the campaign; the run that it cuts off is made again then, and so is one that could not begin.
 
     \b
     Exits 0 if every database kept its promises, 1 if one broke one, 3 if one is not decided or did not run,
