@@ -122,6 +122,13 @@ def test_the_grid_is_complete_and_mistakes_are_refused_before_anything_runs() ->
     assert len(combinations(["simulated", "sqlite"], faults=["clock"])) == 4 + 2, "one of them has clocks"
 
 
+@pytest.mark.slow
+def test_a_finding_of_a_database_at_a_url_is_a_file_of_the_folder(tmp_path: Path) -> None:
+    arguments = ("--isolation", "read-uncommitted", "--keys", "3", "--sessions", "6", "--seconds", "1s")
+    hunt(f"sqlite:{tmp_path / 'x.db'}", *arguments, "--out", str(tmp_path / "o"))
+    assert [*(tmp_path / "o").glob("001-sqlite-*.parquet")]
+
+
 @pytest.mark.parametrize("nodes", ["0", "10", "three", ""])
 def test_the_number_of_nodes_is_one_that_can_be_started(nodes: str) -> None:
     with pytest.raises(UsageError, match=f"`nodes` is a number from 1 to 9, not `{nodes}`"):
