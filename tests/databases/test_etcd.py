@@ -165,7 +165,7 @@ def test_settings_and_places_that_make_no_sense_are_refused() -> None:
         connect("etcd", urls=["etcd://host"])
     with pytest.raises(UsageError, match="--nodes starts nodes, and a URL locates one"):
         connect("etcd://host", nodes=3)
-    with pytest.raises(UsageError, match="sqlite is started as one node"):
+    with pytest.raises(UsageError, match="sqlite is not started as several nodes"):
         connect("sqlite", nodes=3)
 
 

@@ -177,7 +177,7 @@ class Database(Protocol):
 
     def use_nodes(self, count: int) -> None:  # noqa: ARG002
         """Before `open`: starts so many nodes. Raises `UsageError` if that is not possible."""
-        raise UsageError(f"{self.NAME} is started as one node\n\nhint: {_CLUSTERS}")
+        raise UsageError(f"{self.NAME} is not started as several nodes\n\nhint: {_CLUSTERS}")
 
     def use_urls(self, urls: Sequence[str]) -> None:  # noqa: ARG002
         """Before `open`: further nodes of the same database. Raises `UsageError` if it has none."""
