@@ -25,7 +25,7 @@ from isoscope.errors import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Download", "cache_folder", "debian", "maven", "npm", "wheel"]
+__all__ = ["Download", "cache_folder", "debian", "maven", "npm", "progress", "telling", "wheel"]
 
 #: Seconds that a registry has for one download.
 _PATIENCE = 900.0
@@ -79,7 +79,7 @@ class Download:
             with tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=place.parent) as part:
                 folder = Path(part) / "files"
                 folder.mkdir()
-                with _progress(f"fetching {self.title} from {self.registry}"):
+                with progress(f"fetching {self.title} from {self.registry}"):
                     self._run(folder)
                     self.unpack(folder)
                 if not place.is_dir():
@@ -95,7 +95,7 @@ class Download:
         except subprocess.TimeoutExpired:
             raise self._unreachable(f" not done after {_PATIENCE:g} seconds") from None
         if done.returncode:
-            lines = _telling(done.stdout + done.stderr)
+            lines = telling(done.stdout + done.stderr)
             raise self._unreachable("".join(f"\n  {line}" for line in lines) or " no reason given")
 
     def _unreachable(self, reason: str) -> DatabaseError:
@@ -165,7 +165,7 @@ def debian(title: str, name: str, packages: Sequence[str]) -> Download:
     )
 
 
-def _telling(output: str) -> list[str]:
+def telling(output: str) -> list[str]:
     """The lines that say why a client failed, or else the last ones."""
     lines = [line.strip() for line in _COLOUR.sub("", output).splitlines() if line.strip()]
     reasons = {line[:_ALIKE]: line for line in reversed(lines) if _REASON.search(line)}
@@ -213,7 +213,7 @@ def _archives(folder: Path, *patterns: str) -> list[Path]:
 
 
 @contextmanager
-def _progress(text: str) -> Iterator[None]:
+def progress(text: str) -> Iterator[None]:
     """One line on a terminal, which says how long it took."""
     if not sys.stderr.isatty():
         yield
