@@ -12,6 +12,8 @@ def facts(name: str) -> str:
     entry = CATALOGUE[name]
     said = {
         "Starts": entry.starts,
+        "Nodes, with `--nodes`": entry.nodes,
+        "Faults, with `--faults`": ", ".join(f"`{kind}`" for kind in entry.faults),
         "Install": f"`pip install 'isoscope[{entry.extra}]'`" if entry.extra else "",
         "Evidence": ", ".join(entry.evidence),
         "Tested": entry.tested.value,

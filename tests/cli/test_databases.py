@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 
-from isoscope.databases import DATABASES
+import pytest
+
+from isoscope.databases import DATABASES, connect
+from isoscope.databases.catalogue import CATALOGUE
+from isoscope.databases.nodes import FAULTS
+from isoscope.errors import UsageError
 from tests.cli.running import run
 
 
@@ -29,6 +35,28 @@ def test_one_database_is_told_in_full() -> None:
     assert "  serializable (H2 SERIALIZABLE)\n" in done.out
     assert "promises    snapshot-isolation\n" in done.out
     assert "Settings, for --set NAME=VALUE\n  lock_timeout  milliseconds" in done.out
+
+
+def test_nodes_and_faults_of_a_database_are_told() -> None:
+    told = run("databases", "cassandra").out
+    assert "nodes       with --nodes: every node takes requests; every row is on three of them\n" in told
+    assert "faults      with --faults: kill, pause, partition, slow\n" in told
+    assert "\nfaults" not in run("databases", "sqlite").out
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_the_faults_that_are_told_are_those_that_can_be_injected(name: str) -> None:
+    for kind in [*FAULTS, "clock"]:
+        given = nullcontext() if kind in CATALOGUE[name].faults else pytest.raises(UsageError)
+        with given:
+            connect(name).use_faults([kind])
+
+
+@pytest.mark.parametrize("name", DATABASES)
+def test_the_nodes_that_are_told_can_be_asked_for(name: str) -> None:
+    given = nullcontext() if CATALOGUE[name].nodes else pytest.raises(UsageError)
+    with given:
+        connect(name, nodes=3)
 
 
 def test_a_database_without_settings_has_no_heading_for_them() -> None:

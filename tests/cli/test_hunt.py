@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from isoscope import checkers, formats
 from isoscope.cli.hunt import command
-from isoscope.errors import UsageError
+from isoscope.errors import DatabaseError, UsageError
 from isoscope.run import execute
 from isoscope.run.campaign import Combination, combinations
 from isoscope.verdict import Outcome
@@ -115,3 +115,55 @@ def test_the_grid_is_complete_and_mistakes_are_refused_before_anything_runs() ->
         combinations(["squlite"])
     with pytest.raises(UsageError, match="no database of the campaign has an isolation chaos"):
         combinations(["sqlite"], isolations=["chaos"])
+    with pytest.raises(UsageError, match="unknown fault for simulated `clok`; did you mean `clock`"):
+        combinations(["simulated", "sqlite"], faults=["", "clok"])
+    with pytest.raises(UsageError, match="expected kinds, as `kill,pause`, or a schedule"):
+        combinations(["simulated"], faults=["clock@"])
+    assert len(combinations(["simulated", "sqlite"], faults=["clock"])) == 4 + 2, "one of them has clocks"
+
+
+@pytest.mark.slow
+def test_a_finding_of_a_database_at_a_url_is_a_file_of_the_folder(tmp_path: Path) -> None:
+    arguments = ("--isolation", "read-uncommitted", "--keys", "3", "--sessions", "6", "--seconds", "1s")
+    hunt(f"sqlite:{tmp_path / 'x.db'}", *arguments, "--out", str(tmp_path / "o"))
+    assert [*(tmp_path / "o").glob("001-sqlite-*.parquet")]
+
+
+@pytest.mark.parametrize("nodes", ["0", "10", "three", ""])
+def test_the_number_of_nodes_is_one_that_can_be_started(nodes: str) -> None:
+    with pytest.raises(UsageError, match=f"`nodes` is a number from 1 to 9, not `{nodes}`"):
+        combinations([f"simulated,nodes={nodes}"])
+
+
+def test_a_setting_is_given_once() -> None:
+    with pytest.raises(UsageError, match="simulated,nodes=2,nodes=3: `nodes` is there twice"):
+        combinations(["simulated,nodes=2,nodes=3"])
+
+
+def test_a_password_is_neither_printed_nor_written(tmp_path: Path) -> None:
+    url = "postgresql://tester:s3/c:r@et@127.0.0.1:1/name,synchronous_commit=off"
+    [one] = combinations([url], isolations=["serializable"])
+    assert one.database == "postgresql://tester@127.0.0.1:1/name,synchronous_commit=off"
+    assert one.target == url
+    assert "s3" not in repr(one)
+    url = "etcd://tester:s3cret@127.0.0.1:1"
+    with pytest.raises(UsageError, match="the URL of etcd makes no sense: etcd://tester@127") as refused:
+        combinations([url])
+    assert "s3cret" not in str(refused.value)
+    url = "mariadb://tester:s3cret@127.0.0.1:1"
+    done = hunt(url, "--isolation", "serializable", "--out", str(tmp_path))
+    assert done.return_value == 3
+    written = [path.read_text() for path in tmp_path.iterdir()]
+    assert all("s3cret" not in text for text in [done.output, *written, *map(str, tmp_path.iterdir())])
+    assert "mariadb://tester@127.0.0.1:1" in done.output
+
+
+def test_a_run_that_could_not_begin_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(plan: Plan) -> CompletedRun:
+        raise DatabaseError("simulated is not there")
+
+    same = ("simulated", "--isolation", "serializable", "--seconds", "100ms", "--out", str(tmp_path))
+    with monkeypatch.context() as patch:
+        patch.setattr("isoscope.run.campaign.execute", missing)
+        assert hunt(*same).return_value == 3
+    assert "Yes. Every promise was kept (1 run, 0 findings)." in hunt(*same).output.splitlines()

@@ -43,12 +43,36 @@ def test_a_client_that_is_missing_is_named(cache: Path) -> None:
     )
 
 
-def test_a_registry_that_cannot_be_reached_is_named_with_the_last_lines(cache: Path) -> None:
-    download = replace(JAR, command=python("print('1\\n2\\n\\n3\\nno route to host'); exit(1)"))
+LONG = "h" * 300
+#: What clients say, and what a message has of it.
+SAID = {
+    "the reason, without advice": (
+        "\x1b[31m[ERROR] Connect to 127.0.0.1:9 failed: Connection refused\x1b[0m\n[ERROR]\n[ERROR] use -X",
+        ["[ERROR] Connect to 127.0.0.1:9 failed: Connection refused"],
+    ),
+    "several tries once": (
+        "WARNING: Retrying (total=4) after 'refused'\nWARNING: Retrying (total=3) after 'refused'\n"
+        "ERROR: not found",
+        ["WARNING: Retrying (total=4) after 'refused'", "ERROR: not found"],
+    ),
+    "the last lines": ("1\n2\n\n3\nfour", ["2", "3", "four"]),
+    "begin and end of a long line": (
+        f"failed {LONG} by proxy",
+        [f"failed {LONG[:93]} ... {LONG[:151]} by proxy"],
+    ),
+    "nothing": ("", []),
+}
+
+
+@pytest.mark.parametrize("what", SAID)
+def test_a_registry_that_cannot_be_reached_is_named_with_the_reason(what: str, cache: Path) -> None:
+    said, lines = SAID[what]
+    download = replace(JAR, command=python(f"print({said!r}); exit(1)"))
     with pytest.raises(DatabaseError) as caught:
         download.folder()
+    reason = "".join(f"\n  {line}" for line in lines) or " no reason given"
     assert str(caught.value) == (
-        "H2 0.0 cannot be fetched from Maven Central by mvn:\n  2\n  3\n  no route to host\n\n"
+        f"H2 0.0 cannot be fetched from Maven Central by mvn:{reason}\n\n"
         f"hint: is Maven Central reachable? The files can also be put into {cache / 'h2-0.0'}"
     )
     assert [*cache.iterdir()] == []

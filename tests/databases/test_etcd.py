@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+
 import pytest
 
 from isoscope.databases import connect
 from isoscope.databases.database import Aborted, Session
+from isoscope.databases.process_family import family
 from isoscope.errors import UsageError
 from isoscope.levels import Level
-from isoscope.run import FaultPlan, Limits, Plan, execute
 from isoscope.verdict import Outcome
-from tests.databases.conformance import Case, opened, server_marks
+from tests.databases.conformance import SOON, Case, opened, server_marks, write
+from tests.databases.patient_runs import run_with_faults
+from tests.databases.test_nodes import is_alive, links
+from tests.interrupts import wait_until
 
 SERVER = pytest.param("etcd", marks=server_marks("etcd"))
 
@@ -73,24 +82,74 @@ def test_a_phantom_is_compared_with_the_range_that_was_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [SERVER])
+@pytest.mark.parametrize("isolation", ["read-set", "written-keys", "none"])
+def test_the_first_read_takes_the_snapshot_also_if_it_reads_what_the_transaction_wrote(
+    name: str, isolation: str
+) -> None:
+    with opened(Case(name=name, isolation=isolation), "register") as database:
+        one, other = database.session(), database.session()
+        mine, theirs = database.row(), database.row()
+        one.begin()
+        one.write(mine, 1)
+        assert one.read(mine) == 1
+        write(other, theirs, 2)
+        assert one.read(theirs) == 0
+        one.rollback()
+
+
+@pytest.mark.parametrize("name", [SERVER])
 def test_three_nodes_stay_strict_serializable_although_one_is_killed_and_one_paused(name: str) -> None:
-    plan = Plan.of(
-        name,
-        parameters={"sessions": 6, "keys": 10},
-        limits=Limits(seconds=8),
-        faults=FaultPlan.parse("kill@1s:n1,pause@4s:n2,cut@6s:n3", every=3),
-    )
-    completed = execute(plan)
-    assert completed.run.problem is None
+    completed = run_with_faults(name, "kill@1s:n1,pause@4s:n2,cut@6s:n3", seconds=8, every=3)
     assert completed.run.nodes == ("n1", "n2", "n3")
-    assert [(fault.kind, fault.remark) for fault in completed.run.faults] == [
-        ("kill", ""),
-        ("pause", ""),
-        ("cut", ""),
-    ]
-    assert completed.run.progress.committed > 20
     report = completed.check(levels=(Level.STRICT_SERIALIZABLE,))
     assert report[Level.STRICT_SERIALIZABLE].outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("name", [SERVER])
+def test_nothing_is_left_of_a_cluster_with_faults_whose_run_is_killed(name: str, tmp_path: Path) -> None:
+    before = links()
+    command = ["run", name, "--nodes", "3", "--faults", "kill@1s:n1,partition@4s:n2", "--every", "4s"]
+    run = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "isoscope",
+            *command,
+            "--seconds",
+            str(2 * SOON),
+            "--out",
+            tmp_path / "a.parquet",
+        ],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        wait_until(lambda: len(started(tmp_path)) == 3 or run.poll() is not None)
+        first = started(tmp_path)[0]
+        wait_until(lambda: first not in started(tmp_path) or run.poll() is not None)
+        # The node that was killed runs again.
+        wait_until(lambda: len(started(tmp_path)) == 3 or run.poll() is not None)
+        assert run.poll() is None
+        every = family(run.pid)
+        assert len(every) > 6, "nodes and their guards"
+    finally:
+        run.kill()
+        run.communicate()
+    wait_until(lambda: not any(map(is_alive, every)))
+    wait_until(lambda: not [*tmp_path.glob("isoscope-*")])
+    wait_until(lambda: not links() - before)
+    assert str(tmp_path) not in Path("/proc/mounts").read_text()
+
+
+def started(folder: Path) -> list[int]:
+    """The processes of nodes that have their files there, by the numbers of the nodes."""
+    found = []
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            words = (place / "cmdline").read_text().split("\0")
+            if (place / "cwd").resolve().parent == folder and "--data-dir=data" in words:
+                found.append((words[1], int(place.name)))
+    return [pid for _, pid in sorted(found)]
 
 
 def test_settings_and_places_that_make_no_sense_are_refused() -> None:
@@ -98,11 +157,15 @@ def test_settings_and_places_that_make_no_sense_are_refused() -> None:
         connect("etcd", settings={"reads": "old"})
     with pytest.raises(UsageError, match="the URL of etcd makes no sense"):
         connect("etcd://host:2379/path")
+    with pytest.raises(UsageError, match="the URL of another node of etcd, found `postgresql://me@host`"):
+        connect("etcd://host", urls=["etcd://host2", "postgresql://me:secret@host"])
+    with pytest.raises(UsageError, match="the URL of another node of etcd, found `etcd`"):
+        connect("etcd://host", urls=["etcd"])
     with pytest.raises(UsageError, match="several nodes are several URLs"):
         connect("etcd", urls=["etcd://host"])
     with pytest.raises(UsageError, match="--nodes starts nodes, and a URL locates one"):
         connect("etcd://host", nodes=3)
-    with pytest.raises(UsageError, match="sqlite is started as one node"):
+    with pytest.raises(UsageError, match="sqlite is not started as several nodes"):
         connect("sqlite", nodes=3)
 
 

@@ -14,6 +14,7 @@ from isoscope.levels import Level
 from isoscope.run import FaultPlan, Limits, Plan, execute
 from isoscope.verdict import Outcome
 from tests.databases.conformance import close_all, server_marks
+from tests.databases.patient_runs import run_with_faults
 from tests.databases.test_links import needs_namespaces
 
 if TYPE_CHECKING:
@@ -94,17 +95,8 @@ def test_three_nodes_keep_snapshot_isolation_with_slow_links_and_partitions(
 ) -> None:
     if how == "relays":
         monkeypatch.setattr(nodes_module, "can_make_network", lambda _kind: False)
-    plan = Plan.of(
-        name,
-        nodes=3,
-        settings={"innodb_snapshot_isolation": "ON"},
-        parameters={"sessions": 6, "keys": 10},
-        limits=Limits(seconds=16),
-        faults=FaultPlan.parse("slow@2s:n1,partition@8s:n2", every=4),
-    )
-    completed = execute(plan)
-    assert completed.run.problem is None
-    assert [(fault.kind, fault.remark) for fault in completed.run.faults] == [("slow", ""), ("partition", "")]
+    settings = {"innodb_snapshot_isolation": "ON"}
+    completed = run_with_faults(name, "slow@2s:n1,partition@8s:n2", seconds=16, every=4, settings=settings)
     # The others have gone on without it, and its sessions were told so.
     assert completed.run.reasons["the node is not in the primary component"] > 0
     report = completed.check(levels=completed.promises)

@@ -21,9 +21,9 @@ from isoscope.databases.process_family import connected_socket, has_socket
 from isoscope.databases.slow_links import can_delay
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
-from isoscope.run import FaultPlan, Limits, Plan, execute
 from isoscope.verdict import Outcome
 from tests.databases.conformance import server_marks
+from tests.databases.patient_runs import run_with_faults
 from tests.interrupts import wait_until
 
 if TYPE_CHECKING:
@@ -195,15 +195,6 @@ def test_etcd_stays_strict_serializable_with_slow_links_and_partitions(
 ) -> None:
     if how == "relays":
         monkeypatch.setattr(nodes_module, "can_make_network", no_namespaces)
-    plan = Plan.of(
-        name,
-        parameters={"sessions": 6, "keys": 10},
-        limits=Limits(seconds=8),
-        faults=FaultPlan.parse("slow@1s:n1,partition@4s:n2", every=4),
-    )
-    completed = execute(plan)
-    assert completed.run.problem is None
-    assert [(fault.kind, fault.remark) for fault in completed.run.faults] == [("slow", ""), ("partition", "")]
-    assert completed.run.progress.committed > 20
+    completed = run_with_faults(name, "slow@1s:n1,partition@4s:n2", seconds=8, every=4)
     report = completed.check(levels=(Level.STRICT_SERIALIZABLE,))
     assert report[Level.STRICT_SERIALIZABLE].outcome is Outcome.HOLDS

@@ -67,7 +67,8 @@ def test_a_standby_with_old_data_gets_the_rest_of_the_log_and_the_primary_keeps_
         and one.status == "committed"
     ]
     assert later, "the standby answers again"
-    report = completed.check(levels=(Level.PARALLEL_SNAPSHOT_ISOLATION,))
+    assert completed.promises == (Level.PARALLEL_SNAPSHOT_ISOLATION,), "sessions see the past again"
+    report = completed.check(levels=completed.promises)
     assert report[Level.PARALLEL_SNAPSHOT_ISOLATION].outcome is Outcome.HOLDS
 
 

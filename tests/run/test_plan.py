@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -75,6 +76,32 @@ def test_without_a_limit_a_run_takes_ten_seconds() -> None:
 def test_an_unknown_name_is_refused(given: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         plan(**given)
+
+
+@pytest.mark.parametrize(
+    ("target", "given"),
+    [
+        ("postgresql", {"nodes": 2}),
+        ("postgresql://one", {"urls": ["postgresql://other"]}),
+        ("galera", {}),
+        ("galera://one", {"urls": ["galera://other"]}),
+        ("etcd", {"settings": {"reads": "local"}}),
+    ],
+)
+def test_a_replica_that_shows_the_past_is_not_judged_by_the_clock_unless_a_profile_is_named(
+    target: str, given: dict[str, Any]
+) -> None:
+    asked = plan(target, **given)
+    with pytest.raises(UsageError, match="may show the past\\n\\nhint: leave out --live"):
+        verify_live(asked)
+    with closing(verify_live(asked, profile="postgresql/read-committed")) as verification:
+        assert verification.summary() is None
+
+
+@pytest.mark.parametrize("target", ["postgresql", "postgresql://one", "galera://one", "etcd"])
+def test_a_node_that_shows_no_past_is_judged_by_the_clock(target: str) -> None:
+    with closing(verify_live(plan(target))) as verification:
+        assert verification.summary() is None
 
 
 def test_a_run_is_verified_live_with_the_profile_of_its_database() -> None:

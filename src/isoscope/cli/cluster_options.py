@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from isoscope.databases.nodes import MOST_NODES
 from isoscope.errors import UsageError
 from isoscope.run import FaultPlan
 from isoscope.run.faults import DEFAULT_EVERY
@@ -34,14 +35,14 @@ class Duration(click.ParamType[float]):
         except (KeyError, ValueError):
             self.fail(f"{value!r} is no duration such as 5s, 500ms, 2m or 8h", param, ctx)
         if not 0 < seconds < 10**7:
-            self.fail(f"{value!r} is too short or too long", param, ctx)
+            self.fail(f"{value!r} must be more than 0 and less than ten million seconds", param, ctx)
         return seconds
 
 
 def cluster_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """`--nodes`, `--faults` and `--every`."""
     options = (
-        click.option("--nodes", type=click.IntRange(1, 9),
+        click.option("--nodes", type=click.IntRange(1, MOST_NODES),
                      help="Nodes to start; sessions are spread over them."),
         click.option("--faults", metavar="KINDS",
                      help="Faults to inject, separated by commas: kill, pause, partition, slow, cut, "
@@ -66,6 +67,8 @@ def fault_plan(given: Mapping[str, Any], context: click.Context) -> FaultPlan | 
     """The plan of `--faults`, if it is given."""
     if given["faults"] is None:
         if context.get_parameter_source("every") is click.core.ParameterSource.COMMANDLINE:
-            raise UsageError("--every is for --faults\n\nhint: add it")
+            raise UsageError(
+                "--every is the time between faults, and there are none\n\nhint: add --faults kill,pause"
+            )
         return None
     return FaultPlan.parse(given["faults"], every=given["every"], seed=given["seed"])

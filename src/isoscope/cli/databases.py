@@ -72,6 +72,8 @@ def _page(found: type[Database], width: int) -> str:
     entry = CATALOGUE[found.NAME]
     facts = {
         "starts": entry.starts,
+        "nodes": f"with --nodes: {entry.nodes}" if entry.nodes else "",
+        "faults": f"with --faults: {', '.join(entry.faults)}" if entry.faults else "",
         "install": f"pip install 'isoscope[{entry.extra}]'" if entry.extra else "",
         "evidence": ", ".join(entry.evidence),
         "tested": entry.tested.value,
@@ -126,6 +128,8 @@ def _document(found: type[Database]) -> dict[str, Any]:
         "title": entry.title,
         "place": entry.place.value,
         "starts": entry.starts,
+        "nodes": entry.nodes,
+        "faults": list(entry.faults),
         "extra": entry.extra or None,
         "evidence": list(entry.evidence),
         "tested": entry.tested.value,

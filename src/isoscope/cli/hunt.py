@@ -73,7 +73,7 @@ def command(
     databases and anomalies, with links.
 
     The same command goes on with a campaign that was interrupted, and a larger --seeds adds to it. Ctrl-C
-    ends the campaign; the run that it cuts off is made again then.
+    ends the campaign; the run that it cuts off is made again then, and so is one that could not begin.
 
     \b
     Exits 0 if every database kept its promises, 1 if one broke one, 3 if one is not decided or did not run,
@@ -137,7 +137,9 @@ class _Findings:
     def add(self, record: RunRecord, one: FoundAnomaly, completed: CompletedRun, part: History) -> None:
         """Writes the shrunk history, its report, and a line for both."""
         number = len(self.findings) + 1
-        name = f"{number:03d}-{record.combination.database.partition(',')[0]}-{one.name}"
+        # Of a URL, only what is before the colon can be part of the name of a file.
+        database = record.combination.database.partition(",")[0].partition(":")[0]
+        name = f"{number:03d}-{database}-{one.name}"
         formats.save(part, self.folder / f"{name}.parquet")
         report = checkers.check(formats.load(self.folder / f"{name}.parquet"), [levels.parse(one.level)])
         page = render_html(report, folder=str(self.folder))

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from isoscope import plugins
-from isoscope.databases.database import refuse_unknown
+from isoscope.databases.database import refuse_unknown, without_password
 from isoscope.databases.guarded import GuardedDatabase
 from isoscope.errors import UsageError
 
@@ -85,8 +85,20 @@ def connect(  # noqa: PLR0913 - all but the first are seldom needed
         database = found(isolation, url=url, settings=settings or {})
     else:
         database = GuardedDatabase(found, isolation, url=url, settings=settings or {})
+    if driver_path is None:
+        _refuse_other_databases(name, urls)
     _use_nodes(database, url, urls, nodes)
     return database
+
+
+def _refuse_other_databases(name: str, urls: Sequence[str]) -> None:
+    for url in urls:
+        other, colon, _ = url.partition(":")
+        if not colon or ALIASES.get(other, other) != ALIASES.get(name, name):
+            raise UsageError(
+                f"expected the URL of another node of {name}, found `{without_password(url)}`\n\n"
+                f"hint: a run is of one database: {name}://HOST1 {name}://HOST2"
+            )
 
 
 def _use_nodes(database: Database, url: str | None, urls: Sequence[str], nodes: int | None) -> None:

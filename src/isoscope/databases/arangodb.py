@@ -14,7 +14,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from isoscope.arango_http import ArangoError, ArangoHttp
-from isoscope.databases.database import Aborted, ConnectionLost, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
 from isoscope.errors import DatabaseError, UsageError
 from isoscope.levels import Level
 
@@ -45,7 +45,7 @@ _REGISTER, _LIST = "rwAttr", "list"
 _CHUNK = 128 * 2**20
 
 
-class ArangoDatabase:
+class ArangoDatabase(Database):
     """A collection of its own in a server, or in a cluster, that is running."""
 
     NAME: ClassVar[str] = "arangodb"

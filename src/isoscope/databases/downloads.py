@@ -7,6 +7,7 @@ proxies are used as they are configured; nothing is installed. `ISOSCOPE_CACHE` 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,12 +25,19 @@ from isoscope.errors import DatabaseError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-__all__ = ["Download", "cache_folder", "debian", "maven", "npm", "wheel"]
+__all__ = ["Download", "cache_folder", "debian", "maven", "npm", "progress", "telling", "wheel"]
 
 #: Seconds that a registry has for one download.
 _PATIENCE = 900.0
-#: Lines of a client's output that a message shows.
-_LINES = 3
+#: Lines of a client's output that a message shows, and how much of the begin and of the end of each.
+_LINES, _BEGIN, _END = 3, 100, 160
+#: Lines that say why a client failed; those around them are advice and stack traces.
+_REASON = re.compile(
+    r"fail|refused|resolv|timed? ?out|unreachable|not found|no route|no space|forbidden", re.IGNORECASE
+)
+#: Lines that begin alike, as those of several tries, are shown once.
+_ALIKE = 20
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy"
 
 
@@ -71,7 +79,7 @@ class Download:
             with tempfile.TemporaryDirectory(prefix=f"{self.name}-", dir=place.parent) as part:
                 folder = Path(part) / "files"
                 folder.mkdir()
-                with _progress(f"fetching {self.title} from {self.registry}"):
+                with progress(f"fetching {self.title} from {self.registry}"):
                     self._run(folder)
                     self.unpack(folder)
                 if not place.is_dir():
@@ -87,8 +95,8 @@ class Download:
         except subprocess.TimeoutExpired:
             raise self._unreachable(f" not done after {_PATIENCE:g} seconds") from None
         if done.returncode:
-            lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-            raise self._unreachable("".join(f"\n  {line}" for line in lines[-_LINES:]) or " no reason given")
+            lines = telling(done.stdout + done.stderr)
+            raise self._unreachable("".join(f"\n  {line}" for line in lines) or " no reason given")
 
     def _unreachable(self, reason: str) -> DatabaseError:
         return DatabaseError(
@@ -140,7 +148,7 @@ def npm(title: str, package: str, version: str) -> Download:
         name=f"{package}-{version}",
         registry="npm",
         client="npm",
-        command=("npm", "pack", "--silent", "--fetch-retries=1", f"{package}@{version}"),
+        command=("npm", "pack", "--loglevel=error", "--fetch-retries=1", f"{package}@{version}"),
         unpack=_untar,
     )
 
@@ -155,6 +163,17 @@ def debian(title: str, name: str, packages: Sequence[str]) -> Download:
         command=("apt-get", "download", *packages),
         unpack=_extract,
     )
+
+
+def telling(output: str) -> list[str]:
+    """The lines that say why a client failed, or else the last ones."""
+    lines = [line.strip() for line in _COLOUR.sub("", output).splitlines() if line.strip()]
+    reasons = {line[:_ALIKE]: line for line in reversed(lines) if _REASON.search(line)}
+    return [*map(_shortened, [*reversed(reasons.values())][:_LINES] or lines[-_LINES:])]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _BEGIN + _END else f"{line[:_BEGIN]} ... {line[-_END:]}"
 
 
 def _keep(folder: Path) -> None:
@@ -194,7 +213,7 @@ def _archives(folder: Path, *patterns: str) -> list[Path]:
 
 
 @contextmanager
-def _progress(text: str) -> Iterator[None]:
+def progress(text: str) -> Iterator[None]:
     """One line on a terminal, which says how long it took."""
     if not sys.stderr.isatty():
         yield

@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
     from isoscope.databases.links import Links
 
-__all__ = ["FAULTS", "Nodes"]
+__all__ = ["FAULTS", "MOST_NODES", "Nodes"]
 
+#: How many can be started.
+MOST_NODES = 9
 #: What each fault does.
 FAULTS = {
     "kill": "ends the processes of a node at once (kill -9), and starts it again",

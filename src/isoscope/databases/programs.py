@@ -5,15 +5,19 @@ Nothing is installed: a package in the folder serves this user only, and can be 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from isoscope.databases import downloads
 from isoscope.errors import DatabaseError
 
-__all__ = ["cache_folder", "find_file", "find_program"]
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["cache_folder", "fetch", "find_file", "find_program"]
 
 #: Seconds that the download of a package may take.
 _PATIENCE = 300
@@ -21,8 +25,7 @@ _PATIENCE = 300
 
 def cache_folder() -> Path:
     """The folder of unpacked packages."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home) / "isoscope" / "packages"
+    return downloads.cache_folder() / "packages"
 
 
 def find_program(name: str, *, package: str, download: bool) -> str:
@@ -52,21 +55,24 @@ def _download(package: str) -> None:
     target = cache_folder() / package
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="isoscope-package-") as folder:
-        _run(["apt-get", "download", package], folder)
+        hint = "without a network, install the package by hand, or put its programs into the PATH"
+        fetch(f"{package} from Debian", ["apt-get", "download", package], folder, hint=hint)
         [file] = Path(folder).glob("*.deb")
-        _run(["dpkg-deb", "--extract", str(file), "root"], folder)
+        fetch(f"the files of {package}", ["dpkg-deb", "--extract", str(file), "root"], folder, hint=hint)
         shutil.rmtree(target, ignore_errors=True)
         shutil.move(Path(folder) / "root", target)
 
 
-def _run(command: list[str], folder: str) -> None:
+def fetch(what: str, command: Sequence[str], folder: str, *, hint: str, seconds: float = _PATIENCE) -> None:
+    """Runs the client of a registry in a folder. Raises `DatabaseError` with its reason if it fails."""
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, timeout=_PATIENCE, check=False
-        )
+        with downloads.progress(f"fetching {what}"):
+            done = subprocess.run(
+                command, cwd=folder, capture_output=True, text=True, timeout=seconds, check=False
+            )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise DatabaseError(f"{command[0]} cannot be run: {error}") from None
+        raise DatabaseError(f"{command[0]} cannot be run: {error}\n\nhint: {hint}") from None
     if done.returncode:
-        why = done.stderr.strip().rpartition("\n")[2]
-        hint = "without a network, install the package by hand, or put its programs into the PATH"
-        raise DatabaseError(f"{' '.join(command[:2])} failed: {why}\n\nhint: {hint}")
+        lines = downloads.telling(done.stdout + done.stderr)
+        why = "".join(f"\n  {line}" for line in lines) or " no reason given"
+        raise DatabaseError(f"{command[0]} cannot get {what}:{why}\n\nhint: {hint}")

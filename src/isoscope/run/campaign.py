@@ -14,6 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from isoscope import checkers, explain, formats, levels
+from isoscope.databases.database import without_password
+from isoscope.databases.nodes import MOST_NODES
 from isoscope.errors import IsoscopeError, UsageError
 from isoscope.run.faults import FaultPlan
 from isoscope.run.plan import Plan, execute
@@ -39,13 +41,17 @@ _TIME_LIMIT = 20.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combination:
-    """One point of the grid; `database` is a name with settings, as `galera,wsrep_sync_wait=1,nodes=3`."""
+    """One point of the grid; `database` is a name with settings, as `galera,wsrep_sync_wait=1,nodes=3`.
+
+    Of a URL it has no password, since it is printed and written to files; `target` is the whole.
+    """
 
     database: str
     isolation: str
     workload: str
     faults: str
     seed: int
+    target: str = field(default="", compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -55,7 +61,7 @@ class Combination:
 
     def plan(self, seconds: float, every: float, parameters: Mapping[str, Any]) -> Plan:
         """The run; raises `UsageError` if there is no such database, setting, parameter or fault."""
-        target, settings, nodes = _parsed(self.database)
+        target, settings, nodes = _parsed(self.target or self.database)
         faults = FaultPlan.parse(self.faults, every=every, seed=self.seed) if self.faults else None
         return Plan.of(
             target,
@@ -70,6 +76,10 @@ class Combination:
         )
 
 
+#: What a file has of a combination.
+_KEPT = tuple(name for name in Combination.__slots__ if name != "target")
+
+
 def combinations(
     databases: Sequence[str],
     *,
@@ -81,36 +91,58 @@ def combinations(
     """The grid, seed by seed: a short budget sees every database once before any twice.
 
     Without `isolations`, every isolation of each database; those that a database does not have are left out.
+    Raises `UsageError` for what no database of the grid has.
     """
+    for kinds in filter(None, faults):
+        problems = [_problem_with(database, kinds) for database in databases]
+        if None not in problems:
+            raise UsageError(str(problems[0]))
     found = []
     for seed, database, workload, fault in product(range(seeds), databases, workloads, faults):
         target, settings, nodes = _parsed(database)
         # Raises for an unknown database or setting before anything runs.
         known = list(Plan.of(target, settings=settings, workload=workload, nodes=nodes).database.ISOLATIONS)
+        shown = without_password(database)
         found += [
-            Combination(database=database, isolation=name, workload=workload, faults=fault, seed=seed)
+            Combination(
+                database=shown, isolation=name, workload=workload, faults=fault, seed=seed, target=database
+            )
             for name in known
             if not isolations or name in isolations
         ]
     if not found:
-        raise UsageError(f"no database of the campaign has an isolation {' or '.join(isolations)}")
+        raise UsageError(
+            f"no database of the campaign has an isolation {' or '.join(isolations)}\n\n"
+            "hint: `isoscope databases` lists those of each database"
+        )
     return found
+
+
+def _problem_with(database: str, kinds: str) -> UsageError | None:
+    """Why faults of these kinds cannot be injected into a database; None if they can be."""
+    target, settings, nodes = _parsed(database)
+    plan = Plan.of(target, settings=settings, nodes=nodes, faults=FaultPlan.parse(kinds))
+    try:
+        plan.database.use_faults(FaultPlan.parse(kinds).kinds)
+    except UsageError as error:
+        return error
+    return None
 
 
 def _parsed(database: str) -> tuple[str, dict[str, str], int | None]:
     """The name, the settings and the number of nodes."""
     name, *parts = database.split(",")
-    settings = {}
+    shown, settings = without_password(database), dict[str, str]()
     for part in parts:
         setting, equals, value = part.partition("=")
         if not equals:
-            raise UsageError(
-                f"{database}: expected a name with settings, as galera,wsrep_sync_wait=1,nodes=3"
-            )
+            raise UsageError(f"{shown}: expected a name with settings, as galera,wsrep_sync_wait=1,nodes=3")
+        if setting in settings:
+            raise UsageError(f"{shown}: `{setting}` is there twice")
         settings[setting] = value
     nodes = settings.pop("nodes", None)
-    if nodes is not None and not nodes.isdecimal():
-        raise UsageError(f"{database}: `nodes` is a number, not `{nodes}`")
+    if nodes is not None and not (nodes.isdecimal() and 1 <= int(nodes) <= MOST_NODES):
+        raise UsageError(f"{shown}: `nodes` is a number from 1 to {MOST_NODES}, not `{nodes}`")
     return name, settings, None if nodes is None else int(nodes)
 
 
@@ -145,7 +177,7 @@ class RunRecord:
         found = {name: getattr(self, name) for name in self.__slots__ if name != "combination"}
         found["promises"] = list(self.promises)
         found["anomalies"] = [{name: getattr(one, name) for name in one.__slots__} for one in self.anomalies]
-        return {**{name: getattr(self.combination, name) for name in Combination.__slots__}, **_run(found)}
+        return {**{name: getattr(self.combination, name) for name in _KEPT}, **_run(found)}
 
     @classmethod
     def of(cls, document: dict[str, Any]) -> RunRecord:
@@ -153,7 +185,7 @@ class RunRecord:
         run = document["run"]
         told = {**run, "promises": tuple(run["promises"])}
         told["anomalies"] = tuple(FoundAnomaly(**one) for one in run["anomalies"])
-        return cls(combination=Combination(**{n: document[n] for n in Combination.__slots__}), **told)
+        return cls(combination=Combination(**{name: document[name] for name in _KEPT}), **told)
 
     def shape(self, one: FoundAnomaly) -> tuple[str, ...]:
         """What makes two findings the same: database, isolation, level, anomaly and pattern."""
@@ -282,11 +314,16 @@ def _pattern(finding: Finding) -> str:
 
 
 def _records(path: Path) -> Iterator[RunRecord]:
-    """The records of a campaign that was begun before; a line that was cut off is run again."""
+    """The records of a campaign that was begun before.
+
+    What did not run is run again, and so is a line that was cut off.
+    """
     if not path.exists():
         return
     for line in path.read_text(encoding="utf-8").splitlines():
         try:
-            yield RunRecord.of(json.loads(line))
+            record = RunRecord.of(json.loads(line))
         except (KeyError, TypeError, ValueError):
             continue
+        if record.answer:
+            yield record

@@ -42,6 +42,11 @@ _MOST_SESSIONS = {"sqlite": 3}
 #: Sessions of a run on several nodes, or with faults.
 _OF_NODES = 6
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
+_PAST = (
+    "--live judges reads by the time at which they were made, and nodes of {} may show the past\n\n"
+    "hint: leave out --live: the history is checked when the run ends. With --profile NAME they are judged "
+    "all the same"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,13 +236,16 @@ def verify_live(
     """A verification for `execute`: by the service at `url`, or else in this process.
 
     The default profile is that of the database, its isolation and its settings. Raises `UsageError` if there
-    is none, or if the service checks another one.
+    is none, if the service checks another one, or if reads may show the past, which no profile expects.
     """
     database = plan.database
+    past = _PAST.format(database.NAME) if database.shows_past and profile is None else ""
     name = profile or profiles.of(database.NAME, database.isolation, plan.settings)
     if url is not None:
         known = None if name is None else profiles.load(name).name
-        return ServiceVerification(url, profile=known, sessions=plan.clients.sessions)
+        return ServiceVerification(url, profile=known, sessions=plan.clients.sessions, unfit=past)
+    if past:
+        raise UsageError(past)
     if name is None:
         raise UsageError(
             f"no profile says what {database.NAME} promises at {database.isolation}\n\n"

@@ -20,12 +20,15 @@ class ServiceVerification(Collector):
     """A collector for one run.
 
     A service with a profile gets intervals. Raises UsageError if that profile is not the `profile` of the
-    database: it would report violations of promises that the database never made.
+    database: it would report violations of promises that the database never made. `unfit` says why no profile
+    can be checked, if that is so.
     """
 
-    def __init__(self, url: str, *, profile: str | None, sessions: int) -> None:
+    def __init__(self, url: str, *, profile: str | None, sessions: int, unfit: str = "") -> None:
         token = os.environ.get("ISOSCOPE_TOKEN")
         checked = _profile_of(url, token)
+        if checked is not None and unfit:
+            raise UsageError(unfit)
         if checked is not None and profile not in (None, checked):
             raise UsageError(
                 f"the service at {url} checks the profile {checked}, and the run is of {profile}\n\n"

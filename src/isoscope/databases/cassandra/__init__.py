@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from isoscope.databases.cassandra import server
 from isoscope.databases.cassandra.session import CassandraSession
-from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation
+from isoscope.databases.database import Aborted, ConnectionLost, Database, Isolation, without_password
 from isoscope.databases.nodes import Nodes
 from isoscope.errors import DatabaseError, UsageError
 
@@ -263,4 +263,6 @@ def _parse(url: str) -> str:
         parts = urlsplit(url)
         if parts.hostname and parts.port != 0 and not parts.path.strip("/") and parts.username is None:
             return parts.hostname
-    raise UsageError(f"the URL of Cassandra makes no sense\n\nhint: it looks like {_URL}")
+    raise UsageError(
+        f"the URL of Cassandra makes no sense: {without_password(url)}\n\nhint: it looks like {_URL}"
+    )

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import shutil
 import socket
-import subprocess
 import tempfile
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from isoscope.databases.programs import cache_folder
+from isoscope.databases.programs import cache_folder, fetch
 from isoscope.errors import DatabaseError
 
 if TYPE_CHECKING:
@@ -125,10 +124,9 @@ def _download(target: Path) -> None:
         (Path(folder) / "pom.xml").write_text(_POM)
         command = ["mvn", "-q", "-B", f"-Dmaven.repo.local={folder}/repository"]
         command += ["dependency:copy-dependencies", f"-DoutputDirectory={folder}/jars"]
-        try:
-            subprocess.run(command, cwd=folder, capture_output=True, timeout=_DOWNLOAD, check=True)
-        except (OSError, subprocess.SubprocessError) as error:
-            raise DatabaseError(f"Maven did not get the jars of Cassandra: {error}") from None
+        hint = f"is Maven Central reachable? The jars can also be put into {target}"
+        what = f"the jars of Cassandra {VERSION} from Maven Central"
+        fetch(what, command, folder, hint=hint, seconds=_DOWNLOAD)
         shutil.move(Path(folder) / "jars", target)
 
 

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
-from isoscope.databases.database import ConnectionLost, Database, Isolation
+from isoscope.databases.database import ConnectionLost, Database, Isolation, without_password
 from isoscope.databases.dgraph import server
 from isoscope.databases.dgraph.client import Client
 from isoscope.databases.dgraph.session import EMPTY, DgraphSession
@@ -192,4 +192,4 @@ def _parse(url: str) -> tuple[str, int]:
         parts = urlsplit(url)
         if parts.hostname and parts.path in {"", "/"}:
             return parts.hostname, parts.port or _PORT
-    raise UsageError(f"the URL of Dgraph makes no sense\n\nhint: {_URL}")
+    raise UsageError(f"the URL of Dgraph makes no sense: {without_password(url)}\n\nhint: {_URL}")

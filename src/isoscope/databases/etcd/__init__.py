@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import urlsplit
 
 from isoscope import profiles
-from isoscope.databases.database import ConnectionLost, Database, Isolation
+from isoscope.databases.database import ConnectionLost, Database, Isolation, without_password
 from isoscope.databases.etcd import server
 from isoscope.databases.etcd.client import Client, Refused, decoded, encoded
 from isoscope.databases.etcd.session import EtcdSession, Table
@@ -95,6 +95,11 @@ class Etcd(Database):
     def nodes(self) -> tuple[str, ...]:
         """The nodes, if there are several or faults."""
         return tuple(self._places) if len(self._places) > 1 or self._faults else ()
+
+    @property
+    def shows_past(self) -> bool:
+        """A node that does not ask the others may not have their transactions yet."""
+        return self._is_local
 
     def use_nodes(self, count: int) -> None:
         """Starts so many nodes."""
@@ -226,4 +231,4 @@ def _parse(url: str) -> tuple[str, int]:
         parts = urlsplit(url)
         if parts.hostname and parts.port != 0 and not parts.path.strip("/") and parts.username is None:
             return parts.hostname, parts.port or _PORT
-    raise UsageError(f"the URL of etcd makes no sense\n\nhint: it looks like {_URL}")
+    raise UsageError(f"the URL of etcd makes no sense: {without_password(url)}\n\nhint: it looks like {_URL}")

@@ -85,6 +85,9 @@ class EtcdSession:
     def read(self, key: int) -> Found:
         """What `key` holds."""
         if key in self._writes:
+            if not self._revision:
+                # The first read takes the snapshot, also if the client knows the answer.
+                self._ask({"key": self._table.key(key)})
             return self._writes[key]
         row = self._fetched(key)
         return None if row is None else row.value

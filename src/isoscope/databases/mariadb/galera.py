@@ -92,6 +92,11 @@ class Galera(MariaDB):
         """The nodes."""
         return tuple(self._places)
 
+    @property
+    def shows_past(self) -> bool:
+        """Also with wsrep_sync_wait, which waits before the snapshot is taken, and only then."""
+        return (len(self._places) or self._count) > 1
+
     def use_nodes(self, count: int) -> None:
         """Starts so many nodes."""
         self._count = count

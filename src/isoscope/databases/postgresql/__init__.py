@@ -54,6 +54,7 @@ _PRIMARY = "n1"
 #: Each node shows transactions as a whole and after those that they depend on; two nodes may show two that
 #: do not depend on each other in different orders.
 _OF_STANDBYS = Level.STRONG_SESSION_PARALLEL_SNAPSHOT_ISOLATION
+_OF_RESTARTED_STANDBYS = Level.PARALLEL_SNAPSHOT_ISOLATION
 
 
 class PostgreSQL(Database):
@@ -122,15 +123,26 @@ class PostgreSQL(Database):
 
     @property
     def promises(self) -> tuple[Level, ...]:
-        """Standbys show transactions later than the primary, and perhaps in another order."""
+        """Standbys show transactions later than the primary, and perhaps in another order.
+
+        One that was killed starts with what it had kept some time before, and sessions see that again.
+        """
         if len(self._places) < 2:
             return super().promises
-        return (Level.PL_2,) if self.isolation == "read-committed" else (_OF_STANDBYS,)
+        if self.isolation == "read-committed":
+            return (Level.PL_2,)
+        is_older = self._nodes is not None and not self._nodes.killed <= {_PRIMARY}
+        return (_OF_RESTARTED_STANDBYS,) if is_older else (_OF_STANDBYS,)
 
     @property
     def nodes(self) -> tuple[str, ...]:
         """The primary, n1, and the standbys, if there are any or there are faults."""
         return tuple(self._places)
+
+    @property
+    def shows_past(self) -> bool:
+        """A standby shows transactions later than the primary."""
+        return self._count > 1 or bool(self._standby_urls)
 
     def use_nodes(self, count: int) -> None:
         """Starts a primary and `count` - 1 standbys."""

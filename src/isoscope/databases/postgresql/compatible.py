@@ -14,11 +14,12 @@ from isoscope.databases.postgresql.connection import connect, driver, driver_err
 from isoscope.errors import DatabaseError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from psycopg import Connection
 
     from isoscope.databases.database import Content, Leftover, Session
+    from isoscope.databases.nodes import Nodes
 
 __all__ = ["Compatible"]
 
@@ -100,5 +101,12 @@ class Compatible(PostgreSQL):
         """Sessions have one URL. Raises `UsageError`."""
         Database.use_urls(self, urls)
 
+    def use_faults(self, kinds: Collection[str]) -> Nodes:
+        """Nothing is started here. Raises `UsageError`."""
+        raise UsageError(f"{self.NAME} takes no faults such as {', '.join(kinds)}: it is not started here")
+
     def _connect(self, where: dict[str, Any] | None = None) -> Connection[Any]:
-        return connect(where or self._where, name=self._name, settings={})
+        try:
+            return connect(where or self._where, name=self._name, settings={})
+        except DatabaseError as error:
+            raise DatabaseError(str(error).replace("postgresql://", f"{self.NAME}://", 1)) from None
