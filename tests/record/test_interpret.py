@@ -231,6 +231,19 @@ def test_a_read_may_have_met_a_version_of_a_writer_that_was_not_recorded(tmp_pat
     assert isoscope.check(found, "serializable").holds("serializable")
 
 
+def test_a_snapshot_may_be_older_than_the_first_statement_about_rows(tmp_path: Path) -> None:
+    """Eve was inserted and deleted before the count, and the snapshot was taken before that."""
+    reader = transaction("r", (16, 17), read(119, 2, (12, 13)), counted("eve", (14, 15)))
+    others = [
+        transaction("z", (1, 2), inserted(119, 2, "old", (0, 1))),
+        transaction("a", (7, 8), inserted(120, 1, "eve", (4, 5)), updated(120, 2, "new", (5, 6))),
+        transaction("b", (10, 11), statement(DELETE, [1], (8, 9), ["120", "1"])),
+    ]
+    for begin, expected in ((12, "violated"), (3, "holds")):
+        found = history(tmp_path, *others, {**reader, "begin": begin})
+        assert isoscope.check(found, "serializable").verdicts[0].outcome == expected
+
+
 def test_a_row_whose_states_may_meet_the_condition_leaves_the_level_unknown(tmp_path: Path) -> None:
     found = history(
         tmp_path,

@@ -155,7 +155,7 @@ class _RecordedConnection:
         """A command has been executed that may have ended the transaction."""
         session = self.session()
         session.control(text)
-        if session.done:
+        if session.is_open:
             is_aborted = result is not None and result.command_status == b"ROLLBACK"
             self.end_if_over("aborted" if is_aborted else "committed", invoke)
 
@@ -211,7 +211,7 @@ class _RecordedCursor:
     _own_select_current_result: Callable[..., Any]
     pgresult: Any
 
-    def execute(  # noqa: C901 - the path of every statement, where calls cost time
+    def execute(
         self, query: Any, params: Any = None, *, prepare: bool | None = None, binary: bool | None = None
     ) -> Any:
         connection: Any = self._conn  # type: ignore[attr-defined]
@@ -241,9 +241,8 @@ class _RecordedCursor:
         try:
             self._own_execute(text, params, prepare=prepare, binary=binary)
         except BaseException as error:
-            if session.done:
-                session.has_failed = True
-                connection.end_if_over(_failed(error), invoke)
+            session.failed(invoke)
+            connection.end_if_over(_failed(error), invoke)
             raise
         complete = recording.clock()
         result: Any = self._results[0] if self._results else None
