@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from isoscope.record.done import Done
     from isoscope.record.tables import Lookup, Table
 
-__all__ = ["Database", "Hook", "Recording", "Session"]
+__all__ = ["PENDING", "Database", "Hook", "Recording", "Session"]
 
 #: Results are read when a transaction ends, or when it has so many that they would fill the memory.
-_PENDING = 256
+PENDING = 256
 #: Commands that the driver sends around each transaction, and that say nothing else.
 _PLAIN = frozenset({"BEGIN", "COMMIT", "ROLLBACK"})
 _SCHEMA_CHANGES = ("create", "alter", "drop")
@@ -232,14 +232,17 @@ class Session:
 
     def add(self, done: Done) -> None:
         """A statement was executed in the open transaction, or opened one."""
-        all_done = self.done
-        all_done.append(done)
-        if not len(all_done) % _PENDING:
-            all_done[-_PENDING:] = [one.read() for one in all_done[-_PENDING:]]
-        plan = done.plan
-        if not plan.references:
+        self.done.append(done)
+        if not done.plan.references or not len(self.done) % PENDING:
+            self.added(done)
+
+    def added(self, done: Done) -> None:
+        """What is to be done about a statement that may be a command, or that is one too many."""
+        if not len(self.done) % PENDING:
+            self.done[-PENDING:] = [one.read() for one in self.done[-PENDING:]]
+        if not done.plan.references:
             self.is_numbered = False  # It may have ended the transaction, or begun a part of it.
-            if plan.kind is Kind.NO_ROWS:
+            if done.plan.kind is Kind.NO_ROWS:
                 self._has_commands = True
                 self.control(done.sql)
 
