@@ -83,6 +83,8 @@ def test_changes_of_postgresql_show_what_their_subqueries_read(running: Running,
         with closing(driver.connect(running.url())) as connection, connection.cursor() as cursor:
             cursor.execute(sql, [1])
             plain = cursor.rowcount
+            # After the connection is closed, the server would end the transaction at any time.
+            connection.rollback()
         with record() as recorded, closing(driver.connect(running.url())) as connection:
             with connection.cursor() as cursor:
                 cursor.execute(sql, [1])

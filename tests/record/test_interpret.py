@@ -206,6 +206,44 @@ def test_states_that_the_clock_excludes_were_not_seen_either(tmp_path: Path) -> 
     assert (one.value, one.predicate) == (ONLY_ROW, '[:in "absent" "T1" "T4" "T5"]')
 
 
+def test_a_row_that_was_not_written_for_certain_may_have_stayed_as_it_was(tmp_path: Path) -> None:
+    """It is not known whether eve was committed, and the count may have met no row."""
+    found = history(
+        tmp_path,
+        transaction("a", (5, 6), inserted(120, 1, "eve", (3, 4)), status="indeterminate"),
+        transaction("b", (10, 11), counted("ada", (8, 9))),
+        transaction("c", (14, 15), inserted(121, 1, "ada", (12, 13))),
+    )
+    [one] = found[2].operations
+    assert (one.value, one.predicate) == (ONLY_ROW, '[:in "T3"]')
+
+
+def test_a_read_may_have_met_a_version_of_a_writer_that_was_not_recorded(tmp_path: Path) -> None:
+    """Another program inserted the row again, with a name that the reader did not count."""
+    found = history(
+        tmp_path,
+        transaction("a", (3, 4), inserted(120, 1, "ada", (1, 2))),
+        transaction("b", (7, 8), statement(DELETE, [1], (5, 6), ["120", "1"])),
+        transaction("c", (14, 15), read(130, 1, (10, 11)), counted("ada", (12, 13))),
+    )
+    assert accesses(found, 3)[0] == ("read", "users/1", "outside_130")
+    assert found[3].operations[1].predicate == '[:in "absent" "T1"]'
+    assert isoscope.check(found, "serializable").holds("serializable")
+
+
+def test_a_snapshot_may_be_older_than_the_first_statement_about_rows(tmp_path: Path) -> None:
+    """Eve was inserted and deleted before the count, and the snapshot was taken before that."""
+    reader = transaction("r", (16, 17), read(119, 2, (12, 13)), counted("eve", (14, 15)))
+    others = [
+        transaction("z", (1, 2), inserted(119, 2, "old", (0, 1))),
+        transaction("a", (7, 8), inserted(120, 1, "eve", (4, 5)), updated(120, 2, "new", (5, 6))),
+        transaction("b", (10, 11), statement(DELETE, [1], (8, 9), ["120", "1"])),
+    ]
+    for begin, expected in ((12, "violated"), (3, "holds")):
+        found = history(tmp_path, *others, {**reader, "begin": begin})
+        assert isoscope.check(found, "serializable").verdicts[0].outcome == expected
+
+
 def test_a_row_whose_states_may_meet_the_condition_leaves_the_level_unknown(tmp_path: Path) -> None:
     found = history(
         tmp_path,

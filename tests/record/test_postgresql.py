@@ -256,3 +256,24 @@ def test_an_atomic_update_survives_stress(running: Running) -> None:
 
     result = stress([increment], setup=setup)
     assert (str(result.outcome), result.rounds, result.findings) == ("holds", 2, [])
+
+
+@server
+@pytest.mark.parametrize("first", ["SELECT 1", "SELECT 1 / 0"])
+def test_the_first_statement_takes_the_snapshot_whatever_it_does(
+    running: Running, tmp_path: Path, first: str
+) -> None:
+    running.ask(SCHEMA + "INSERT INTO counters VALUES (1, 10)")
+    with record() as recorded, psycopg.connect(running.url()) as reader:
+        reader.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+        with reader.transaction():
+            with suppress(psycopg.errors.DivisionByZero), reader.transaction():
+                reader.execute(first)
+            with psycopg.connect(running.url()) as writer:
+                writer.execute("UPDATE counters SET value = 11 WHERE id = 1")
+                writer.execute("INSERT INTO counters VALUES (2, 20)")
+                writer.commit()
+                writer.execute("DELETE FROM counters WHERE id = 2")
+            assert reader.execute("SELECT value FROM counters WHERE id = 1").fetchall() == [(10,)]
+            assert reader.execute("SELECT value FROM counters WHERE id = 2").fetchall() == []
+    assert isoscope.check(history(recorded, tmp_path), "serializable").holds("serializable")

@@ -122,17 +122,22 @@ def _absent(reader: TracedTransaction, statement: Statement, row: RowHistory, al
     if not any(answer is not False for answer in answers):
         return None
     could_be_seen = [_is_possible(reader, statement, row, place, one) for place, one in enumerate(states)]
-    found = _seen(row.key, [*zip(states, answers, could_be_seen, strict=True)])
+    found = _seen(
+        row.key, [*zip(states, answers, could_be_seen, strict=True)], is_whole=not row.is_seen_outside
+    )
     if found.unseen and not reader.database.has_versions and states[0].value in found.unseen:
         # The initial state has no value of this name where values are contents.
         return replace(found, unseen=tuple(one for one in found.unseen if one != states[0].value))
     return found
 
 
-def _seen(key: str, states: list[tuple[Version, bool | None, bool]]) -> AbsentRow:
-    """What was seen; of each state, whether it meets the condition and whether the clock allows it."""
+def _seen(key: str, states: list[tuple[Version, bool | None, bool]], *, is_whole: bool) -> AbsentRow:
+    """What was seen; of each state, whether it meets the condition and whether the clock allows it.
+
+    If not `is_whole`, transactions that were not recorded wrote states that are not known.
+    """
     possible = [(one, answer) for one, answer, is_possible in states if answer is not True and is_possible]
-    if len(possible) == 1:
+    if len(possible) == 1 and is_whole:
         return AbsentRow(key, possible[0][0])
     if any(answer is None for _, answer in possible):
         return AbsentRow(key, reason=_OPEN)
@@ -157,4 +162,10 @@ def _is_possible(
     if version.writer is not None and version.writer.end[0] > statement.complete:
         return False
     following = row.versions[place:] if row.is_ordered else []
-    return not any(one.writer is not None and one.writer.end[1] < reader.begin for one in following)
+    return not any(_was_committed(one, reader.begin) for one in following)
+
+
+def _was_committed(version: Version, time: int) -> bool:
+    """Whether a version was there at this time for certain: its writer committed and was told so."""
+    writer = version.writer
+    return writer is not None and writer.status == "committed" and writer.end[1] < time

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from types import CodeType, FrameType
 
-__all__ = ["call_site"]
+__all__ = ["SITES", "call_site", "site_of"]
 
 _LIBRARIES = tuple(
     {sysconfig.get_paths()[name] for name in ("stdlib", "platstdlib", "purelib", "platlib")}
@@ -22,7 +22,7 @@ _DEPTH = 200
 #: Whether each file that was met belongs to a library.
 _MET: dict[str, bool] = {}
 #: Places of the program by instruction; the code is kept so that its identity is not used again.
-_SITES: dict[tuple[int, int], tuple[CodeType, tuple[str, int]]] = {}
+SITES: dict[tuple[int, int], tuple[CodeType, tuple[str, int]]] = {}
 
 
 def _is_library(path: str) -> bool:
@@ -36,12 +36,15 @@ def call_site() -> tuple[str, int]:
     # The frame of the caller is ours, and the next one is mostly that of the program.
     frame = _getframe(2)
     # To find the line of an instruction takes longer than everything else here.
-    found = _SITES.get((id(frame.f_code), frame.f_lasti))
-    if found is not None:
-        return found[1]
+    found = SITES.get((id(frame.f_code), frame.f_lasti))
+    return site_of(frame) if found is None else found[1]
+
+
+def site_of(frame: FrameType) -> tuple[str, int]:
+    """The same for the innermost frame outside of this package; from now on `SITES` has it."""
     place = _place(frame)
     if not _MET.get(frame.f_code.co_filename, True):
-        _SITES[id(frame.f_code), frame.f_lasti] = frame.f_code, place
+        SITES[id(frame.f_code), frame.f_lasti] = frame.f_code, place
     return place
 
 

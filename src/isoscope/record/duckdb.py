@@ -210,7 +210,9 @@ class _RecordedConnection:
                 rows = self._with_rows(plan, query, parameters)
                 plan = unread(query) if rows is None else plan
             except duckdb.Error:
-                session.has_failed = True
+                session.failed(invoke)
+                if not self._is_open:
+                    session.end("aborted", invoke, clock())
                 raise
             complete = clock()
         session.add(Done(query, plan, parameters, call_site(), invoke, complete, rows or []))

@@ -242,9 +242,9 @@ class _RecordedCursor:
             return [list(row) for row in cursor.fetchall()]
 
     def _failed(self, session: Session, error: pymysql.Error, invoke: int) -> None:
-        session.has_failed = True
+        session.failed(invoke)
         number = error.args[0] if error.args else 0
-        if session.done and (number in (_DEADLOCK, *_LOST) or not self.connection.is_in_transaction):
+        if number in (_DEADLOCK, *_LOST) or not self.connection.is_in_transaction:
             session.end("indeterminate" if number in _LOST else "aborted", invoke, session.recording.clock())
 
     def executemany(self, query: str, args: Iterable[Any]) -> Any:

@@ -6,6 +6,7 @@ writer.
 
 from __future__ import annotations
 
+import sys
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import psycopg
 from psycopg.pq import TransactionStatus
 from psycopg.rows import tuple_row
 
-from isoscope.record.call_site import call_site
+from isoscope.record.call_site import SITES, call_site, site_of
 from isoscope.record.done import Done
 from isoscope.record.plan import Kind, Plan, not_understood
 from isoscope.record.postgresql_catalog import failed_status, postgresql_database
@@ -24,8 +25,8 @@ from isoscope.record.postgresql_results import (
     changed_count,
     first_columns,
     hidden_rows,
-    no_rows,
 )
+from isoscope.record.recording import PENDING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -37,6 +38,7 @@ __all__ = ["connect", "install", "recorded_connection", "uninstall"]
 _IN_TRANSACTION = frozenset(map(int, (TransactionStatus.INTRANS, TransactionStatus.INERROR)))
 _LEVELS = {level: level.name.lower().replace("_", "-") for level in psycopg.IsolationLevel}
 _new: Any = tuple.__new__
+_getframe = sys._getframe  # noqa: SLF001 - the documented way to the calling frames
 _ORIGINAL = psycopg.Connection.__dict__["connect"].__func__
 
 
@@ -155,7 +157,7 @@ class _RecordedConnection:
         """A command has been executed that may have ended the transaction."""
         session = self.session()
         session.control(text)
-        if session.done:
+        if session.is_open:
             is_aborted = result is not None and result.command_status == b"ROLLBACK"
             self.end_if_over("aborted" if is_aborted else "committed", invoke)
 
@@ -222,14 +224,14 @@ class _RecordedCursor:
             sql = recording.hook.changed(sql)
         database = session.database
         plan = database.plans.get(sql) or database.plan(sql)
-        text, reader, self._is_silent = query, no_rows, False
+        text, reader, self._is_silent = query, None, False
         if plan.is_silent and session.is_numbered and _fits(plan, params):
             self._plan, self._is_silent, reader = None, True, changed_count
         elif plan.hidden:
             if binary or self.format or connection._pipeline:  # type: ignore[attr-defined] # noqa: SLF001
                 plan = _special(connection, database, plan, sql)
             self._plan = plan
-            text, reader = (plan.sent, hidden_rows) if plan.hidden else (query, no_rows)
+            text, reader = (plan.sent, hidden_rows) if plan.hidden else (query, None)
         elif plan.parts:
             self._plan, run = None, super().execute  # type: ignore[misc]
             return execute_parts(self, sql, query, params, partial(run, prepare=prepare, binary=binary))
@@ -241,14 +243,20 @@ class _RecordedCursor:
         try:
             self._own_execute(text, params, prepare=prepare, binary=binary)
         except BaseException as error:
-            if session.done:
-                session.has_failed = True
-                connection.end_if_over(_failed(error), invoke)
+            session.failed(invoke)
+            connection.end_if_over(_failed(error), invoke)
             raise
         complete = recording.clock()
         result: Any = self._results[0] if self._results else None
+        frame = _getframe(1)
+        site = SITES.get((id(frame.f_code), frame.f_lasti))
+        place = site_of(frame) if site is None else site[1]
         # NamedTuple's own constructor takes several times as long.
-        session.add(_new(Done, (sql, plan, params, call_site(), invoke, complete, result, reader, False)))
+        rows = () if reader is None else result
+        done = _new(Done, (sql, plan, params, place, invoke, complete, rows, reader, False))
+        session.done.append(done)
+        if not plan.references or not len(session.done) % PENDING:
+            session.added(done)
         if reader is hidden_rows and not session.is_numbered and plan.row and result.ntuples:
             session.numbered()
         if connection.pgconn.transaction_status not in _IN_TRANSACTION:

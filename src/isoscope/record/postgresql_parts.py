@@ -44,10 +44,9 @@ def execute_parts(cursor: Any, sql: str, query: Any, parameters: Any, run: parti
         else:
             plan, rows = _executed(cursor, plan, (sql, query, parameters), run)
     except BaseException as error:
-        if session.done:
-            session.has_failed = True
-            status = failed_status(error.sqlstate if isinstance(error, psycopg.Error) else None)
-            connection.end_if_over(status, invoke)
+        session.failed(invoke)
+        status = failed_status(error.sqlstate if isinstance(error, psycopg.Error) else None)
+        connection.end_if_over(status, invoke)
         raise
     complete = recording.clock()
     session.add(Done(sql, plan, parameters, call_site(), invoke, complete, rows))

@@ -248,9 +248,8 @@ class _RecordedCursor(extensions.cursor):  # type: ignore[misc]
         return around.rows(plan, sql, values)
 
     def _failed(self, session: Session, error: BaseException, invoke: int) -> None:
-        session.has_failed = True
-        is_open = self.connection.get_transaction_status() in _IN_TRANSACTION
-        if session.done and not is_open:
+        session.failed(invoke)
+        if self.connection.get_transaction_status() not in _IN_TRANSACTION:
             status = failed_status(getattr(error, "pgcode", None))
             session.end(status, invoke, session.recording.clock(), isolation=self.connection.level())
 

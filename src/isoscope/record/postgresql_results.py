@@ -11,7 +11,7 @@ from psycopg.pq import ExecStatus
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["SilentResult", "TrimmedCursor", "changed_count", "first_columns", "hidden_rows", "no_rows"]
+__all__ = ["SilentResult", "TrimmedCursor", "changed_count", "first_columns", "hidden_rows"]
 
 
 @cache
@@ -53,12 +53,6 @@ class _TrimmedResult:
         return getattr(self._result, name)
 
 
-def no_rows(result: Any, hidden: int) -> Any:
-    """A result that does not name rows."""
-    del result, hidden
-    return ()
-
-
 def changed_count(result: Any, hidden: int) -> Any:
     """How many rows a change wrote that has no hidden columns."""
     del hidden
@@ -67,8 +61,11 @@ def changed_count(result: Any, hidden: int) -> Any:
 
 def hidden_rows(result: Any, hidden: int) -> Any:
     """The hidden columns of each row, as bytes."""
-    count, end, get = result.ntuples, result.nfields, result.get_value
-    if count == hidden == 1:
-        return ((get(0, end - 1),),)
+    count = result.ntuples
+    if not count:
+        return ()
+    end, get = result.nfields, result.get_value
+    if count == 1 and hidden <= 2:
+        return ((get(0, end - 1),),) if hidden == 1 else ((get(0, end - 2), get(0, end - 1)),)
     columns = range(end - hidden, end)
     return [[get(row, column) for column in columns] for row in range(count)]

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from isoscope.record.done import Done
     from isoscope.record.tables import Lookup, Table
 
-__all__ = ["Database", "Hook", "Recording", "Session"]
+__all__ = ["PENDING", "Database", "Hook", "Recording", "Session"]
 
 #: Results are read when a transaction ends, or when it has so many that they would fill the memory.
-_PENDING = 256
+PENDING = 256
 #: Commands that the driver sends around each transaction, and that say nothing else.
 _PLAIN = frozenset({"BEGIN", "COMMIT", "ROLLBACK"})
 _SCHEMA_CHANGES = ("create", "alter", "drop")
@@ -225,25 +225,40 @@ class Session:
         self._savepoints: list[tuple[str, int]] = []
         self._has_changed_schema = False
         self.has_failed = False
+        #: When the first statement that failed was asked for: the snapshot may be its own. 0 if none did.
+        self._failed_at = 0
         #: Whether a row that the open transaction wrote shows its number, and all others will have the same.
         self.is_numbered = False
 
     def add(self, done: Done) -> None:
         """A statement was executed in the open transaction, or opened one."""
-        all_done = self.done
-        all_done.append(done)
-        if not len(all_done) % _PENDING:
-            all_done[-_PENDING:] = [one.read() for one in all_done[-_PENDING:]]
-        plan = done.plan
-        if not plan.references:
+        self.done.append(done)
+        if not done.plan.references or not len(self.done) % PENDING:
+            self.added(done)
+
+    def added(self, done: Done) -> None:
+        """What is to be done about a statement that may be a command, or that is one too many."""
+        if not len(self.done) % PENDING:
+            self.done[-PENDING:] = [one.read() for one in self.done[-PENDING:]]
+        if not done.plan.references:
             self.is_numbered = False  # It may have ended the transaction, or begun a part of it.
-            if plan.kind is Kind.NO_ROWS:
+            if done.plan.kind is Kind.NO_ROWS:
                 self._has_commands = True
                 self.control(done.sql)
 
     def numbered(self) -> None:
         """A row that the transaction wrote shows its number; parts between savepoints have their own."""
         self.is_numbered = not self._savepoints
+
+    def failed(self, invoke: int) -> None:
+        """A statement was refused, which may leave a transaction open."""
+        self.has_failed = True
+        self._failed_at = self._failed_at or invoke
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a statement was executed or refused since the last transaction ended."""
+        return bool(self.done) or self.has_failed
 
     def control(self, text: str) -> None:
         """Savepoints, levels and changes of the schema."""
@@ -296,6 +311,13 @@ class Session:
             return self.done
         return [one for one in self.done if one.plan.kind is not Kind.NO_ROWS]
 
+    def _begin(self, done: list[Done]) -> dict[str, int]:
+        """When the transaction began, if another statement came first, which may have taken its snapshot."""
+        if not self._has_commands and not self._failed_at:
+            return {}
+        began = [one.invoke for one in self.done[:1]] + [self._failed_at] * bool(self._failed_at)
+        return {"begin": min(began)} if done else {}
+
     def prepare(self) -> None:
         """Does what can be done before the end is known; the server works on the commit at the same time."""
         done = self._about_rows()
@@ -313,10 +335,12 @@ class Session:
         level = self._next_isolation or isolation or self.isolation
         if status == "aborted" and self._only_read(done, level):
             status = "committed"
+        begin = self._begin(done)
         self.has_failed = self.is_numbered = self._has_commands = False
+        self._failed_at = 0
         self.done, self._savepoints, self._next_isolation = [], [], ""
         if done and not self.recording.is_closed:
-            row = {"status": status, "isolation": level, "end": [invoke, complete]}
+            row = {"status": status, "isolation": level, "end": [invoke, complete], **begin}
             writer = self.recording.writer()
             prepared = self._prepared and self._prepared[0] is writer and self._prepared[1]
             writer.transaction(self.id, row, prepared or writer.prepared(self.database, done))

@@ -172,9 +172,9 @@ class _RecordedCursor(sqlite3.Cursor):
             rows = self._executed(connection, plan, sql, parameters)
             plan = unread(sql) if rows is None else plan
         except sqlite3.Error:
-            session.has_failed = True
+            session.failed(invoke)
             # SQLite keeps the transaction open after most errors.
-            if session.done and not connection.in_transaction:
+            if not connection.in_transaction:
                 session.end("aborted", invoke, session.recording.clock())
             raise
         done = Done(sql, plan, parameters, call_site(), invoke, session.recording.clock(), rows or [])

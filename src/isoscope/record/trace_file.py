@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import marshal
+from datetime import date, datetime, time
 from decimal import Decimal
 from struct import Struct
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -18,7 +19,7 @@ from zlib import crc32
 from isoscope.errors import FormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from isoscope.record.done import Done
@@ -44,8 +45,9 @@ class Writer:
         self._statements: dict[tuple[int, str], int] = {}
         self._databases: dict[int, int] = {}
         self._tables: dict[tuple[int, str], Table] = {}
-        #: The number of each plan in this file; the plan is kept so that its identity is not used again.
-        self._plans: dict[int, tuple[int, Plan]] = {}
+        #: The number of each plan in this file; plans are kept so that their identities are not used again.
+        self._numbers: dict[int, int] = {}
+        self._plans: list[Plan] = []
         self._places: dict[tuple[str, int], int] = {}
         #: Statements that had parameters of other types than `marshal` knows, and may have them again.
         self._converted: set[int] = set()
@@ -54,12 +56,13 @@ class Writer:
         """What can be made of a transaction before its end is known."""
         lines: list[Any] = []
         number = self._database(database, lines)
-        plans, places, converted = self._plans, self._places, self._converted
+        numbers, places, converted = self._numbers, self._places, self._converted
         rows = []
         for one in done:
             sql, plan, parameters, at, invoke, complete, found, reader, is_undone = one
-            known = plans.get(id(plan))
-            statement = self._statement(sql, plan, number, database, lines) if known is None else known[0]
+            statement = numbers.get(id(plan))
+            if statement is None:
+                statement = self._statement(sql, plan, number, database, lines)
             place = places.get(at)
             if place is None:
                 place = places[at] = len(places)
@@ -104,7 +107,8 @@ class Writer:
         if statement is None:
             statement = self._statements[number, sql] = len(self._statements)
             lines.append({"statement": statement, "database": number, "sql": sql})
-        self._plans[id(plan)] = statement, plan
+        self._numbers[id(plan)] = statement
+        self._plans.append(plan)
         return statement
 
 
@@ -138,11 +142,7 @@ def _plain_parameters(given: Any) -> Any:
     """Parameters of plain types; only those that are of another one are written as JSON, which takes long."""
     if type(given) is not tuple and type(given) is not list:
         return plain(given)
-    return [one if type(one) in PLAIN_TYPES else _plain_parameter(one) for one in given]
-
-
-def _plain_parameter(value: Any) -> Any:
-    return str(value) if type(value) is Decimal else plain(value)
+    return [one if type(one) in PLAIN_TYPES else _CONVERSIONS.get(type(one), plain)(one) for one in given]
 
 
 def plain(value: Any) -> Any:
@@ -158,6 +158,13 @@ def _text(value: Any) -> Any:
 
 
 _ENCODER = json.JSONEncoder(default=_text, separators=(",", ":"))
+#: What `plain` makes of the types that parameters often have; JSON takes many times as long.
+_CONVERSIONS: dict[type, Callable[[Any], Any]] = {
+    Decimal: str,
+    date: date.isoformat,
+    datetime: datetime.isoformat,
+    time: time.isoformat,
+}
 
 
 def read_records(path: Path) -> Iterator[Any]:

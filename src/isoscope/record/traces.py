@@ -171,7 +171,7 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
         database,
         row["status"],
         row["isolation"],
-        row["done"][0][3],
+        row.get("begin", row["done"][0][3]),
         tuple(row["end"]),
         statements,
     )
