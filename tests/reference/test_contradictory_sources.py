@@ -83,6 +83,11 @@ UNSHOWN_EFFECT = recorded(
     did(2, ("append", "x", 0), ("read", "x", (0, 1, 0)), at=1),
     x=[(DECLARED, (0, 0))],
 )
+MISPLACED_LIST = recorded(
+    did(0, ("read", "x", (1, 1, 1)), ("append", "x", 0), status=Status.INDETERMINATE),
+    did(1, ("append", "x", 1), ("append", "x", 0)),
+    did(2, ("append", "x", 5), ("read", "x", (0, 0, 1))),
+)
 LIST_AGAINST_CLOCK = recorded(
     did(0, ("write", "x", 1), ("append", "y", 2), at=3),
     did(1, ("append", "y", 3), ("read", "x", 0), at=5),
@@ -130,6 +135,10 @@ def test_a_first_row_that_may_be_the_initial_state_may_be_a_write_as_well() -> N
 
 def test_a_transaction_that_nothing_shows_makes_no_explanation() -> None:
     assert told(UNSHOWN_EFFECT, Level.PL_1) == [HOLDS]
+
+
+def test_a_list_without_its_own_appends_shows_transactions_that_took_effect() -> None:
+    assert told(MISPLACED_LIST, Level.PL_1) == [VIOLATED]
 
 
 def test_values_do_not_say_that_a_list_breaks_what_the_clock_allows() -> None:

@@ -333,7 +333,7 @@ impl<'h> Ambiguity<'h> {
             let of_key = self.of_key(key, &premise.counted);
             match of_key.shape {
                 Shape::Register => self.register_reads(&of_key, premise, initial, &mut sites)?,
-                Shape::List => sites.others.push(self.lists(&of_key, premise, most)?),
+                Shape::List => sites.others.extend(self.lists(&of_key, premise, most)?),
                 Shape::Mixed | Shape::Deleted => continue,
             }
             self.recorded_rows(&of_key, premise, initial, most, &mut sites.others)?;
