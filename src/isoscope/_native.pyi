@@ -109,6 +109,7 @@ __all__ = [
     "judge_versions",
     "ordered_keys",
     "simulate",
+    "sources_agree",
     "sub_history",
     "table_columns",
     "with_transactions_on_same_keys",
@@ -796,6 +797,9 @@ def explain_values(
     columns: Columns, *, strongest: str | None, by_recorded_order: bool, max_seconds: float
 ) -> ExplainedValues:
     """Judges cut isolation and the weak levels up to `strongest` where values repeat."""
+
+def sources_agree(columns: Columns, *, max_seconds: float) -> bool:
+    """Whether the sources of the order of versions agree in some explanation of repeated values."""
 
 @final
 class CycleFinding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from isoscope.checkers import check
 from isoscope.levels import Level
-from isoscope.reference import adya, explanations, verdicts, weak
+from isoscope.reference import adya, explanations, verdicts
 from isoscope.verdict import Method, Outcome
 
 if TYPE_CHECKING:
@@ -61,16 +61,12 @@ def together(history: History, *, alone: bool = False) -> Iterator[str]:
 def with_each_method(history: History) -> Iterator[str]:
     """Answers of a single method that are neither those of the specification nor `unknown`.
 
-    Values alone show what lists and sessions say, whatever a log says. By timestamps, some levels ask for
-    those of the clock.
+    By timestamps, some levels ask for those of the clock.
     """
     expected = right_outcomes(history)
-    of_values = weak.judge(history, sources=["list read"]).outcomes
     for method in (Method.VALUES, Method.VERSION_ORDER, Method.TIMESTAMPS):
         for level, outcome in told(history, *Level, method=method).items():
             allowed = {*expected[level], Outcome.UNKNOWN}
-            if method is Method.VALUES and of_values.get(level) is Outcome.VIOLATED:
-                allowed.add(Outcome.VIOLATED)
             if method is Method.TIMESTAMPS and level in BY_THE_CLOCK:
                 allowed |= expected[BY_THE_CLOCK[level]]
             if outcome not in allowed:

@@ -103,3 +103,19 @@ def test_circles_have_the_names_that_the_specification_gives_them() -> None:
     assert found["phantom"] > 10
     assert found["read-skew"] > 2
     assert found["write-skew"] > 2
+
+
+@pytest.mark.parametrize("tombstones", [(), (("b", None),)])
+def test_two_updates_of_what_range_reads_left_out_break_the_levels_that_protect_it(
+    tombstones: tuple[tuple[str, None], ...],
+) -> None:
+    recorder = Recorder()
+    for number, shown in enumerate(((), tombstones)):
+        with recorder.transaction(session="s") as t:
+            t.range_read(Range(low="a", high="c", rows=(), tombstones=shown))
+            t.insert("b", number)
+    history = recorder.history()
+    expected = explanations.outcomes(history)
+    assert expected[Level.PARALLEL_SNAPSHOT_ISOLATION] is Outcome.VIOLATED
+    found = {verdict.level: verdict.outcome for verdict in check(history, ASKED).verdicts}
+    assert found == {level: expected[level] for level in ASKED}

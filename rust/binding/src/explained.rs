@@ -6,6 +6,7 @@ use crate::order_witness::{OrderWitness, commit_witness};
 use crate::values::{ReadFinding, read_finding, weak_level};
 use crate::versions::milliseconds;
 use isoscope_kernel::solver::{Budget, TimeLimit};
+use isoscope_kernel::weak::agreement;
 use isoscope_kernel::weak::explained::{Outcome, Question, judge_explained};
 use isoscope_kernel::weak::reader::WeakLevel;
 use pyo3::prelude::*;
@@ -37,7 +38,7 @@ pub fn explain_values(
     max_seconds: f64,
 ) -> PyResult<ExplainedValues> {
     let strongest = strongest.map(weak_level).transpose()?;
-    let time = Some(TimeLimit { clock: milliseconds, milliseconds: (max_seconds * 1e3) as u64 });
+    let time = Some(time_limit(max_seconds));
     let question = Question { strongest, by_recorded_order, budget: Budget { time, ..Budget::default() } };
     let found = interruptible(py, |cancel| {
         let (reads, observations) = columns.judged(cancel);
@@ -58,6 +59,21 @@ pub fn explain_values(
         cut_finding: finding.transpose()?.map(|finding| Py::new(py, finding)).transpose()?,
         witnesses: kept.map(|(level, order)| commit_witness(py, level, order)).collect::<PyResult<_>>()?,
     })
+}
+
+/// Whether the sources of the order of versions agree in some explanation of repeated values.
+#[pyfunction]
+#[pyo3(signature = (columns, *, max_seconds))]
+pub fn sources_agree(py: Python<'_>, columns: &Columns, max_seconds: f64) -> PyResult<bool> {
+    interruptible(py, |cancel| {
+        let (reads, observations) = columns.judged(cancel);
+        let (keys, time) = (reads.ambiguous_keys(), time_limit(max_seconds));
+        agreement::sources_agree(columns.history(), observations, &keys, time, cancel)
+    })
+}
+
+fn time_limit(seconds: f64) -> TimeLimit {
+    TimeLimit { clock: milliseconds, milliseconds: (seconds * 1e3) as u64 }
 }
 
 fn name(outcome: Outcome) -> &'static str {

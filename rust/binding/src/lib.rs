@@ -148,6 +148,7 @@ fn add_versions(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<order_witness::OrderWitness>()?;
     module.add_class::<explained::ExplainedValues>()?;
     module.add_function(wrap_pyfunction!(explained::explain_values, module)?)?;
+    module.add_function(wrap_pyfunction!(explained::sources_agree, module)?)?;
     module.add_class::<order_witness::WitnessRead>()?;
     module.add_class::<versions::VersionsJudgement>()?;
     module.add_class::<versions::CycleFinding>()?;

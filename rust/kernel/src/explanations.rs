@@ -8,10 +8,11 @@ mod enumeration;
 mod list_options;
 mod register_options;
 mod row_options;
+mod shown_effects;
 mod told_history;
 
 use crate::by_key::{ByKey, Operation, Shape, Writes, gather, shape};
-use crate::history::{History, Kind, LeftOut, Status, VersionSource};
+use crate::history::{History, Kind, LeftOut, Status, VersionOrder, VersionSource};
 use crate::observations::{ABSENT, INITIAL};
 use crate::predicates::{Predicates, born_keys};
 use crate::value::Value;
@@ -124,6 +125,8 @@ pub struct Ambiguity<'h> {
     predicates: Predicates,
     /// Keys that a first transaction inserts.
     born: Vec<bool>,
+    /// Whether a first row that may be the initial state may be a write as well.
+    tells_first_rows: bool,
 }
 
 impl<'h> Ambiguity<'h> {
@@ -133,7 +136,19 @@ impl<'h> Ambiguity<'h> {
         let (owners, by_key) = (history.transaction_of_operation(), ByKey::new(history));
         let (effects, harmless) = (Vec::new(), Vec::new());
         let (predicates, born) = (Predicates::of(history), born_keys(history));
-        let mut all = Self { history, counted, owners, by_key, keys, effects, harmless, predicates, born };
+        let tells_first_rows = false;
+        let mut all = Self {
+            history,
+            counted,
+            owners,
+            by_key,
+            keys,
+            effects,
+            harmless,
+            predicates,
+            born,
+            tells_first_rows,
+        };
         all.keys.sort_unstable();
         all.keys.dedup();
         if history.transactions.statuses.contains(&Status::Indeterminate) {
@@ -142,6 +157,20 @@ impl<'h> Ambiguity<'h> {
                 all.effects.iter().partition(|&&transaction| all.is_harmless(transaction));
         }
         all
+    }
+
+    /// Whether first rows that may be the initial state are writes in some explanations, from now on; nothing changes if
+    /// there are none. As the initial state such a row says less, which is all that matters where sources agree.
+    pub fn tell_first_rows(&mut self) -> bool {
+        let initial = &self.history.initial;
+        let may_be_initial = |order: &VersionOrder, key: u32| {
+            let first = order.of(key).first();
+            first.is_some_and(|&first| [first, Value::UNKNOWN].contains(&initial.of(key)))
+        };
+        let orders = &self.history.versions;
+        self.tells_first_rows =
+            self.keys.iter().any(|&key| orders.iter().any(|order| may_be_initial(order, key)));
+        self.tells_first_rows
     }
 
     /// Whether a transaction that took effect may have done so after all others: it saw nothing, nothing comes after
@@ -304,7 +333,7 @@ impl<'h> Ambiguity<'h> {
             let of_key = self.of_key(key, &premise.counted);
             match of_key.shape {
                 Shape::Register => self.register_reads(&of_key, premise, initial, &mut sites)?,
-                Shape::List => sites.others.push(self.lists(&of_key, premise, most)?),
+                Shape::List => sites.others.extend(self.lists(&of_key, premise, most)?),
                 Shape::Mixed | Shape::Deleted => continue,
             }
             self.recorded_rows(&of_key, premise, initial, most, &mut sites.others)?;

@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from isoscope import levels as lattice
-from isoscope._native import explain_values, judge_values
+from isoscope._native import explain_values, judge_values, sources_agree
 from isoscope.checkers import cycles, reads
-from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK, is_recorded_beside_lists
+from isoscope.checkers.recorded_order import (
+    CONTRADICTORY,
+    WEAK,
+    has_several_sources,
+    is_recorded_beside_lists,
+)
 from isoscope.levels import Level
 from isoscope.verdict import Method, Outcome, Verdict
 
@@ -45,9 +50,9 @@ def explained(
     has_repeated = judge_values(history.columns, strongest=None, max_anomalies=0).unjudged.repeated_reads > 0
     if not has_repeated and not _is_order_unsure(history) and not _has_open_ends(history):
         return unchanged
-    open_levels = [level for level in WEAK if level in asked and _is_open(level, verdicts)]
+    open_levels = [level for level in WEAK if _matters(level, verdicts, asked) and _is_open(level, verdicts)]
     is_cut_open = Level.CUT_ISOLATION in asked and _is_cut_open(history, verdicts)
-    doubtful = _broken_by_sources(history, verdicts)
+    doubtful = _in_doubt(history, verdicts, time_limit)
     if not open_levels and not is_cut_open and not doubtful:
         return unchanged
     strongest = [level.value for level in WEAK if level in open_levels or level in doubtful]
@@ -65,10 +70,10 @@ def explained(
     if is_cut_open and found.outcomes[Level.CUT_ISOLATION] != Outcome.HOLDS:
         decided.append(Level.CUT_ISOLATION)
     kept = [verdict for verdict in verdicts if verdict.level not in decided or not _is_replaced(verdict)]
-    if found.is_contradictory and doubtful:
-        # A source that breaks a level proves nothing if another one contradicts it, whatever the rows are.
-        kept = [verdict for verdict in kept if verdict.level not in doubtful]
-        decided += [level for level in doubtful if level not in decided]
+    # Where each source alone breaks a level, its counterexample stands.
+    replaced = [level for level in doubtful if found.outcomes[level] != Outcome.VIOLATED]
+    kept = [verdict for verdict in kept if verdict.level not in replaced]
+    decided += [level for level in doubtful if level not in decided and not _is_broken(level, kept)]
     method = {verdict.level: verdict.method for verdict in verdicts}
     told = [
         _verdict(history, level, method.get(level, Method.VALUES), found) for level in _told(decided, found)
@@ -76,24 +81,27 @@ def explained(
     return Explained(verdicts=[*kept, *told], witnesses=tuple(found.witnesses))
 
 
-def _broken_by_sources(history: History, verdicts: Sequence[Verdict]) -> list[Level]:
-    """Weak levels that a recorded order breaks and values alone do not, if rows are recorded."""
-    broken = {
-        verdict.level
-        for verdict in verdicts
-        if verdict.level in WEAK
-        and verdict.outcome is Outcome.VIOLATED
-        and verdict.method is Method.VERSION_ORDER
-    }
-    if not broken or not history.columns.versions():
+def _in_doubt(history: History, verdicts: Sequence[Verdict], time_limit: float) -> list[Level]:
+    """Weak levels that an order of versions breaks, if sources contradict each other in every explanation.
+
+    What they break together proves nothing then, nor does a list that another source contradicts.
+    """
+    broken = [verdict.level for verdict in verdicts if verdict.outcome is Outcome.VIOLATED]
+    by_order = {level for level in broken if level in WEAK}
+    surely = {*broken} - by_order
+    doubtful = [
+        level
+        for level in WEAK
+        if by_order & lattice.implied(level) and surely.isdisjoint(lattice.implied(level))
+    ]
+    if not doubtful or not has_several_sources(history):
         return []
-    strongest = next(level.value for level in reversed(WEAK) if level in broken)
-    by_values = judge_values(history.columns, strongest=strongest, max_anomalies=0)
-    satisfied = by_values.weak.satisfied if by_values.weak is not None else []
-    wrong = {name for name, count in by_values.read_counts.items() if count}
-    is_broken = any(reads.NAMES[name] is not Level.CUT_ISOLATION for name in wrong)
-    held = [] if is_broken else [Level.READ_COMMITTED] if wrong else WEAK
-    return [level for level in held if level in broken and level.value in satisfied]
+    if not history.counts["append"]:
+        by_values = judge_values(history.columns, strongest=doubtful[-1].value, max_anomalies=0).weak
+        doubtful = [level for level in doubtful if by_values and level.value in by_values.satisfied]
+    if not doubtful or sources_agree(history.columns, max_seconds=time_limit):
+        return []
+    return doubtful
 
 
 def _is_order_unsure(history: History) -> bool:
@@ -127,6 +135,12 @@ def explanations(history: History, strongest: Level) -> list[OrderWitness]:
 
 def _is_replaced(verdict: Verdict) -> bool:
     return verdict.outcome is not Outcome.VIOLATED
+
+
+def _matters(level: Level, verdicts: Sequence[Verdict], asked: Sequence[Level]) -> bool:
+    """Whether the level is asked for, or would prove one that is."""
+    holds = any(v.level is level and v.outcome is Outcome.HOLDS for v in verdicts)
+    return level in asked or (holds and not lattice.implied(level).isdisjoint(asked))
 
 
 def _is_open(level: Level, verdicts: Sequence[Verdict]) -> bool:

@@ -74,6 +74,9 @@ def judge(  # noqa: PLR0913 - the question, and its limits
     covering: bool = False,
 ) -> Judged:
     """Each method judges once the levels whose condition it decides."""
+    if method is timestamps.METHOD:
+        alone = timestamps.check_alone(history, levels=asked, max_anomalies=max_anomalies)
+        return Judged(verdicts=_in_lattice_order([*alone]))
     chosen = [checker for checker in CHECKERS if method in (None, checker.METHOD)]
     if not {*asked} <= {*timestamps.LEVELS}:
         return _judge_by(
@@ -88,7 +91,8 @@ def judge(  # noqa: PLR0913 - the question, and its limits
         )
     # Levels of the clock need the other methods only if the clock does not decide them.
     by_clock = [*timestamps.check(history, levels=asked, max_anomalies=max_anomalies)]
-    if all(verdict.outcome is not Outcome.UNKNOWN for verdict in by_clock):
+    is_decided = all(verdict.outcome is not Outcome.UNKNOWN for verdict in by_clock)
+    if is_decided and not claims and not timestamps.leaves_order_open(history):
         return Judged(verdicts=by_clock)
     others = [checker for checker in chosen if checker is not timestamps]
     found = _judge_by(others, history, asked, max_anomalies, claims, time_limit=time_limit)

@@ -10,7 +10,7 @@ from isoscope.levels import Level
 if TYPE_CHECKING:
     from isoscope.history import History
 
-__all__ = ["CONTRADICTORY", "WEAK", "is_recorded_beside_lists"]
+__all__ = ["CONTRADICTORY", "WEAK", "has_several_sources", "is_recorded_beside_lists"]
 
 #: Levels that ask for a commit order, which contains what is recorded.
 WEAK = (Level.READ_COMMITTED, Level.READ_ATOMIC, Level.CAUSAL)
@@ -23,3 +23,10 @@ CONTRADICTORY = (
 def is_recorded_beside_lists(history: History) -> bool:
     """Whether a log, a declaration or timestamps order versions."""
     return EvidenceKind.TIMESTAMPS in history.evidence.present or bool(history.columns.versions())
+
+
+def has_several_sources(history: History) -> bool:
+    """Whether sources of the order of versions may contradict each other."""
+    others = history.columns.versions()
+    lists, timestamps = history.counts["append"] > 0, EvidenceKind.TIMESTAMPS in history.evidence.present
+    return len(others) + lists + timestamps > 1

@@ -8,13 +8,14 @@ timestamps say which transaction wrote the version that a read should show.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from isoscope._native import clock_ties, judge_clock
 from isoscope.checkers.clock import LEVELS, METHOD, NO_TIMESTAMPS, Judged, concerned, untimed
 from isoscope.history import EvidenceKind
 from isoscope.levels import Level
-from isoscope.verdict import Presence, Sighting
+from isoscope.verdict import Outcome, Presence, Sighting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,7 +23,17 @@ if TYPE_CHECKING:
     from isoscope.history import History
     from isoscope.verdict import Claim, Verdict
 
-__all__ = ["ASKED_AS", "LEVELS", "METHOD", "NAMES", "check", "find", "ties"]
+__all__ = [
+    "ASKED_AS",
+    "LEVELS",
+    "METHOD",
+    "NAMES",
+    "check",
+    "check_alone",
+    "find",
+    "leaves_order_open",
+    "ties",
+]
 
 #: The anomalies and the weakest level that each breaks. Anomalies of later reads in a transaction need no
 #: clock: the method of values shows them, too.
@@ -37,6 +48,7 @@ ASKED_AS = {
     Level.SNAPSHOT_ISOLATION: Level.CLOCK_SNAPSHOT_ISOLATION,
     Level.SERIALIZABLE: Level.CLOCK_SERIALIZABLE,
 }
+_UNREAD = "the recorded order of versions may say more, and the method of timestamps does not look at it"
 
 
 def check(
@@ -55,6 +67,27 @@ def check(
     wanted = [level for level in asked if level in levels]
     for judged in _judged(history, wanted, max_anomalies) if wanted else ():
         yield untimed(judged.verdict())
+
+
+def check_alone(history: History, *, levels: Sequence[Level], max_anomalies: int) -> Iterator[Verdict]:
+    """The same if no other method is asked: what an order of versions may break is not said to hold."""
+    is_open = leaves_order_open(history)
+    for verdict in check(history, levels=levels, max_anomalies=max_anomalies):
+        if is_open and verdict.outcome is Outcome.HOLDS:
+            yield replace(verdict, outcome=Outcome.UNKNOWN, reason=_UNREAD)
+        else:
+            yield verdict
+
+
+def leaves_order_open(history: History) -> bool:
+    """Whether a recorded order of versions may say what the clock does not.
+
+    It orders equal commits, and rows of one value show that as many transactions took effect.
+    """
+    if not history.columns.versions() or not _has_timestamps(history):
+        return False
+    may_count = history.counts.get("indeterminate", 0) > 0 and history.evidence.repeated_values > 0
+    return may_count or ties(history, Level.CLOCK_SERIALIZABLE) > 0
 
 
 def find(

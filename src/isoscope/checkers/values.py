@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Protocol
 from isoscope import levels as lattice
 from isoscope._native import HAPPENS_BEFORE_METHODS, judge_values
 from isoscope.checkers import conflicts, reads
-from isoscope.checkers.recorded_order import CONTRADICTORY, WEAK, is_recorded_beside_lists
+from isoscope.checkers.recorded_order import (
+    CONTRADICTORY,
+    WEAK,
+    has_several_sources,
+    is_recorded_beside_lists,
+)
 from isoscope.checkers.unjudged import unjudged_reason
 from isoscope.levels import Level
 from isoscope.verdict import Anomaly, Method, Outcome, Presence, Sighting, Verdict
@@ -74,8 +79,12 @@ def check(
     max_anomalies: int = 10,
     assume: Sequence[Claim] = (),  # noqa: ARG001 - values need no order of versions
 ) -> Iterator[Verdict]:
-    """What values say of the levels that `levels` depend on."""
-    yield from _verdicts(_found(history, strongest_asked(levels), max_anomalies))
+    """What values say of the levels that `levels` depend on.
+
+    Whatever else is recorded proves no level here, but it may contradict the lists that break one.
+    """
+    found = _found(history, strongest_asked(levels), max_anomalies)
+    yield from _verdicts(replace(found, contradictory=_contradicted(history, found)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,6 +238,17 @@ def verdicts_of(
 ) -> Iterator[Verdict]:
     """The verdicts that reads lead to, and conflicts whose transactions `conflicting` knows."""
     yield from _verdicts(_made(reader, judged, weak, conflicting))
+
+
+def _contradicted(history: History, found: _Found) -> set[Level]:
+    """Levels that a list breaks, and not another source of the order of versions, which contradicts it."""
+    broken = [level for level in WEAK if found.breaks(level)]
+    if not broken or not history.counts["append"] or not has_several_sources(history):
+        return set()
+    weak = judge_values(
+        history.columns, strongest=broken[-1].value, max_anomalies=0, by_recorded_order=True
+    ).weak
+    return {*map(Level, weak.contradictory)} if weak is not None else set()
 
 
 def _made(reader: Recorded, judged: JudgedReads, weak: WeakJudgement | None, conflicting: Recorded) -> _Found:

@@ -119,7 +119,9 @@ impl Ambiguity<'_> {
                 return worth.max(Worth::Open);
             }
             trying.left -= 1;
-            worth = worth.max((trying.visit)(&self.told(premise, sites, &options), premise));
+            if self.shows_effects(premise, sites, &options) {
+                worth = worth.max((trying.visit)(&self.told(premise, sites, &options), premise));
+            }
             if worth == Worth::Enough || !advance(&mut options, &sizes) {
                 return worth;
             }

@@ -27,29 +27,39 @@ struct ListRead {
     own: Vec<u32>,
 }
 
-/// The lists of a key, those that begin alike joined. An element stands behind the one before it.
+/// The lists of a key, those that begin alike joined. An element stands behind the one before it. A list that does not end
+/// with the appends of its own transaction stands apart, and may show those anywhere.
 #[derive(Default)]
 struct Lists {
     elements: Vec<Element>,
     reads: Vec<ListRead>,
-    /// Reads that do not end with the appends of their own transaction, and how long they are.
-    misplaced: Vec<(u32, usize)>,
 }
 
 impl Ambiguity<'_> {
-    /// Every way to say which append each element is, but no more than `most`.
+    /// Every way to say which append each element is, but no more than `most`: of the lists that are joined, and of each
+    /// that stands apart.
     pub(super) fn lists(
         &self,
         of_key: &KeyOperations,
         premise: &Premise,
         most: usize,
+    ) -> Result<Vec<Vec<Vec<Shown>>>, Refusal> {
+        let all = self.joined(of_key, premise);
+        all.iter().map(|lists| self.list_options(lists, of_key, premise, most)).collect()
+    }
+
+    fn list_options(
+        &self,
+        lists: &Lists,
+        of_key: &KeyOperations,
+        premise: &Premise,
+        most: usize,
     ) -> Result<Vec<Vec<Shown>>, Refusal> {
-        let lists = self.joined(of_key, premise);
         let mut chosen: Vec<Vec<u32>> = vec![Vec::new()];
         for place in 0..lists.elements.len() {
             let mut longer = Vec::new();
             for known in &chosen {
-                let options = self.appends(&lists, place as u32, known, of_key, premise);
+                let options = self.appends(lists, place as u32, known, of_key, premise);
                 longer.extend(options.into_iter().map(|append| [known.as_slice(), &[append]].concat()));
                 if longer.len() > most {
                     return Err(Refusal::TooMany);
@@ -63,8 +73,9 @@ impl Ambiguity<'_> {
         Ok(chosen.iter().map(|appends| lists.shown(appends)).collect())
     }
 
-    fn joined(&self, of_key: &KeyOperations, premise: &Premise) -> Lists {
-        let mut lists = Lists::default();
+    /// The lists that begin alike, and then those that stand apart.
+    fn joined(&self, of_key: &KeyOperations, premise: &Premise) -> Vec<Lists> {
+        let (mut lists, mut apart) = (Lists::default(), Vec::new());
         let mut known: HashMap<(u32, Value), u32> = HashMap::new();
         let runs = of_key.gathered.chunk_by(|a, b| a.transaction == b.transaction);
         for run in runs.filter(|run| premise.counted[run[0].transaction as usize]) {
@@ -77,15 +88,16 @@ impl Ambiguity<'_> {
                 let Some(list) = list.filter(|_| operation.kind == Kind::Read) else { continue };
                 let values: Vec<Value> = own.iter().map(|append| append.value).collect();
                 let Some(foreign) = list.strip_suffix(values.as_slice()) else {
-                    lists.misplaced.push((operation.number, list.len()));
+                    apart.push(Lists::apart(operation.number, list));
                     continue;
                 };
-                let last = lists.add(foreign, operation.transaction, &mut known);
+                let last = lists.add(foreign, Some(operation.transaction), &mut known);
                 let own = own.iter().map(|append| append.number).collect();
                 lists.reads.push(ListRead { read: operation.number, last, own });
             }
         }
-        lists
+        apart.insert(0, lists);
+        apart
     }
 
     /// The appends that an element may be, given those before it.
@@ -132,8 +144,15 @@ impl Ambiguity<'_> {
 }
 
 impl Lists {
-    /// Adds what a read saw of others; the place of the last element.
-    fn add(&mut self, list: &[Value], reader: u32, known: &mut HashMap<(u32, Value), u32>) -> u32 {
+    fn apart(read: u32, list: &[Value]) -> Self {
+        let mut lists = Self::default();
+        let last = lists.add(list, None, &mut HashMap::new());
+        lists.reads.push(ListRead { read, last, own: Vec::new() });
+        lists
+    }
+
+    /// Adds what a read saw; the place of the last element. It saw nothing of the `reader`, if there is one.
+    fn add(&mut self, list: &[Value], reader: Option<u32>, known: &mut HashMap<(u32, Value), u32>) -> u32 {
         let mut last = ROOT;
         for &value in list {
             last = *known.entry((last, value)).or_insert_with(|| {
@@ -142,12 +161,10 @@ impl Lists {
                 self.elements.len() as u32 - 1
             });
             let readers = &mut self.elements[last as usize].readers;
-            if readers.last() != Some(&reader) {
-                readers.push(reader);
-            }
+            readers.extend(reader.filter(|reader| readers.last() != Some(reader)));
         }
         if let Some(element) = self.elements.get_mut(last as usize) {
-            element.is_last = true;
+            element.is_last |= reader.is_some();
         }
         last
     }
@@ -159,7 +176,7 @@ impl Lists {
     }
 
     fn shown(&self, appends: &[u32]) -> Vec<Shown> {
-        let lists = self.reads.iter().map(|&ListRead { read, last, ref own }| {
+        let shown = self.reads.iter().map(|&ListRead { read, last, ref own }| {
             let last = Some(last).filter(|&last| last != ROOT);
             let places = last.into_iter().flat_map(|last| std::iter::once(last).chain(self.before(last)));
             let mut writes: Vec<u32> = places.map(|place| appends[place as usize]).collect();
@@ -167,7 +184,6 @@ impl Lists {
             writes.extend(own);
             Shown::List { read, writes }
         });
-        let misplaced = self.misplaced.iter();
-        lists.chain(misplaced.map(|&(read, size)| Shown::List { read, writes: vec![ABSENT; size] })).collect()
+        shown.collect()
     }
 }

@@ -42,15 +42,17 @@ impl Ambiguity<'_> {
         let mut chosen: Vec<Vec<u32>> = vec![Vec::new()];
         let is_register = of_key.shape == Shape::Register;
         for (place, &value) in rows.iter().enumerate().rev() {
-            // That the first row is the initial state says less than any other option.
             let is_start = place == 0 && is_register && initial == Some(value);
             let mut longer = Vec::new();
             for known in &chosen {
-                let options = if is_start {
-                    vec![ABSENT]
-                } else {
-                    self.writes_of_row(of_key, source, value, premise, known)
-                };
+                let is_write = !is_start || self.tells_first_rows;
+                let mut options = Vec::new();
+                if is_write {
+                    options = self.writes_of_row(of_key, source, value, premise, known);
+                }
+                if is_start && !options.contains(&ABSENT) {
+                    options.push(ABSENT);
+                }
                 longer.extend(options.into_iter().map(|write| [known.as_slice(), &[write]].concat()));
                 if longer.len() > most {
                     return Err(Refusal::TooMany);

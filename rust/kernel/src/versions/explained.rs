@@ -4,6 +4,8 @@
 //! effect, unknown initial values, the elements of lists and the rows of recorded orders are tried one by one; the
 //! writers of reads of registers are left to the solver, and tried only for levels that it does not decide.
 
+mod tally;
+
 use super::anomalies::{Finding, VersionAnomaly};
 use super::level_outcomes::no_commit_order;
 use super::levels::Level;
@@ -20,6 +22,7 @@ use crate::predicates::first_transactions;
 use crate::reads::{self, ReadAnomaly, judge_counted};
 use crate::solver::{Budget, Progress};
 use std::cell::RefCell;
+use tally::Tally;
 
 /// What a search without repeated values may cost before explanations are looked for.
 const FEW_STEPS: u64 = 1_000_000;
@@ -65,7 +68,7 @@ pub fn judge_with_repeated(
         judgement.unsure_keys.clear();
         return judgement;
     }
-    let explaining = Explaining::new(ambiguity, question, times, cancel);
+    let mut explaining = Explaining::new(ambiguity, question, times, cancel);
     let first = explaining.first_pass();
     if first.leaves_open(question, &judgement.outcomes) && !explaining.is_over() {
         judgement = judge(question, false);
@@ -83,6 +86,8 @@ pub fn judge_with_repeated(
             Answer::Holds => *outcome = Outcome::Holds,
             // Without the rows of repeated values it was violated.
             Answer::Open if was_violated => *outcome = Outcome::Contradictory,
+            // What contradicting sources break together proves nothing.
+            Answer::Untried if was_violated && first.is_contradictory() => *outcome = Outcome::Contradictory,
             Answer::Open | Answer::Untried => continue,
             Answer::Violated if was_violated || (is_told && forbids_wrong_reads(level)) => continue,
             Answer::Violated => {
@@ -110,71 +115,6 @@ fn in_few_steps<'q>(question: &Question<'q>) -> Question<'q> {
     let Question { claims, max_anomalies, budget, is_of_items, asked, witnessed } = *question;
     let budget = Budget { steps: budget.steps.min(FEW_STEPS), ..budget };
     Question { claims, max_anomalies, budget, is_of_items, asked, witnessed }
-}
-
-/// What the explanations so far say of each level.
-struct Tally {
-    holds: [bool; Level::COUNT],
-    /// Broken by every explanation so far.
-    broken: [bool; Level::COUNT],
-    /// Whether every explanation so far has wrong reads.
-    are_reads_wrong: bool,
-    explanations: usize,
-    /// Of the first explanation that meets each level.
-    witnesses: Vec<WitnessOrder>,
-    /// Why levels are broken in the first explanation.
-    cases: Vec<Finding>,
-}
-
-impl Tally {
-    const EMPTY: Self = Self {
-        holds: [false; Level::COUNT],
-        broken: [true; Level::COUNT],
-        are_reads_wrong: true,
-        explanations: 0,
-        witnesses: Vec::new(),
-        cases: Vec::new(),
-    };
-
-    fn add(&mut self, Explained { outcomes, witnesses, cases, is_wrong, .. }: Explained) {
-        self.are_reads_wrong &= is_wrong;
-        if self.explanations == 0 {
-            self.cases = cases;
-        }
-        let is_new = |witness: &WitnessOrder| {
-            let level = witness.level as usize;
-            outcomes[level] == Outcome::Holds && !self.holds[level]
-        };
-        self.witnesses.extend(witnesses.into_iter().filter(is_new));
-        for (level, &outcome) in outcomes.iter().enumerate() {
-            self.holds[level] |= outcome == Outcome::Holds;
-            self.broken[level] &= outcome == Outcome::Violated;
-        }
-        self.explanations += 1;
-    }
-
-    /// Whether all ways to decide what is undecided are broken at once. A level that is neither met nor broken here stays
-    /// open if it is not looked at further.
-    fn add_undecided(&mut self, judged: &Explained, searched: &[Level]) -> Worth {
-        let outcomes = &judged.outcomes;
-        let may_hold = |&level: &Level| {
-            let outcome = outcomes[level as usize];
-            !self.holds[level as usize] && matches!(outcome, Outcome::Holds | Outcome::Spent)
-        };
-        if searched.iter().any(may_hold) {
-            return Worth::Open;
-        }
-        self.are_reads_wrong &= judged.is_wrong;
-        for (broken, &outcome) in self.broken.iter_mut().zip(outcomes) {
-            *broken &= outcome == Outcome::Violated;
-        }
-        self.explanations += 1;
-        Worth::Broken
-    }
-
-    fn is_settled(&self) -> bool {
-        self.holds.iter().all(|&holds| holds)
-    }
 }
 
 struct Explaining<'e> {
@@ -223,6 +163,11 @@ impl Pass {
         if self.coherent.explanations > 0 { &self.coherent } else { &self.contradictory }
     }
 
+    /// Whether sources contradict each other in every explanation that was tried.
+    fn is_contradictory(&self) -> bool {
+        self.coherent.explanations == 0 && self.contradictory.explanations > 0
+    }
+
     /// Explanations in which sources contradict each other count only if there are no others.
     fn answers(&self) -> Answers {
         let tally = self.tally();
@@ -262,9 +207,14 @@ impl<'e> Explaining<'e> {
         self.cancel.is_asked() || self.times.is_over(self.question)
     }
 
-    fn first_pass(&self) -> Pass {
+    /// Where sources contradict each other, each is heard alone, and every row matters.
+    fn first_pass(&mut self) -> Pass {
         let can_leave_open = !self.question.claims.any();
-        self.pass(!can_leave_open)
+        let pass = self.pass(!can_leave_open);
+        if pass.is_contradictory() && self.ambiguity.tell_first_rows() {
+            return self.pass(!can_leave_open);
+        }
+        pass
     }
 
     /// `plain` is what was found without repeated values. The solver leaves nothing open but the session guarantees,

@@ -41,7 +41,7 @@ pub struct Dependencies<'h> {
     pub successions: Edges,
     /// The latter.
     pub recorded: RecordedOrder,
-    /// Whether a node observed some key in several states, or a list that fits no other.
+    /// Whether a node observed some key in several states, or a list that fits no other or is not believed.
     pub varying: Vec<bool>,
 }
 

@@ -4,6 +4,7 @@
 //! effect, unknown initial values, the elements of lists and the rows of recorded orders are tried one by one; the
 //! writers of reads of registers are left to a search.
 
+use super::agreement::ambiguous_keys;
 use super::commits::is_satisfied;
 use super::dependencies::Dependencies;
 use super::open_reads::{Answer, decide};
@@ -80,25 +81,30 @@ pub fn judge_explained(
     cancel: &Cancel,
 ) -> Explained {
     let levels = question.strongest.map_or(0, |strongest| strongest as usize + 1);
-    let mut keys = repeated_keys.to_vec();
-    if question.by_recorded_order {
-        let times = TransactionTimes::new(history, &observations.counted);
-        keys.extend(recorded_by(None, history, observations, &times, cancel).unsure_keys);
-    }
+    let keys = if question.by_recorded_order {
+        ambiguous_keys(history, observations, repeated_keys, cancel)
+    } else {
+        repeated_keys.to_vec()
+    };
     if keys.is_empty() {
         return Explained::with(Outcome::Unknown, levels);
     }
-    let ambiguity = Ambiguity::new(history, &observations.counted, keys);
+    let mut ambiguity = Ambiguity::new(history, &observations.counted, keys);
     if !ambiguity.is_covered() {
         return Explained::with(Outcome::Unknown, levels);
     }
-    let mut tally = Tally::new(history, question, cancel, levels);
     let end = question.budget.time.map(|time| (time.clock)() + time.milliseconds);
     let is_late = || question.budget.time.zip(end).is_some_and(|(time, end)| (time.clock)() >= end);
     let is_over = || cancel.is_asked() || is_late();
     let enumeration = Enumeration { with_reads: false, max_effects: MAX_EFFECTS, is_over: &is_over };
-    let is_exhaustive = ambiguity.each(&enumeration, &mut |told, premise| tally.visit(told, premise));
-    Explained { is_ambiguous: true, ..tally.finish(is_exhaustive) }
+    let tried = |ambiguity: &Ambiguity<'_>| {
+        let mut tally = Tally::new(history, question, cancel, levels);
+        let is_exhaustive = ambiguity.each(&enumeration, &mut |told, premise| tally.visit(told, premise));
+        Explained { is_ambiguous: true, ..tally.finish(is_exhaustive) }
+    };
+    let found = tried(&ambiguity);
+    // Where each source is heard alone, every row matters.
+    if found.is_contradictory && ambiguity.tell_first_rows() { tried(&ambiguity) } else { found }
 }
 
 impl Explained {

@@ -4,6 +4,7 @@
 //! `reference/weak.py` is the specification. A level holds if the commit order that its axiom demands
 //! has no cycle; the strongest level asked for is looked at first, because it decides the others if it holds.
 
+pub mod agreement;
 pub mod alternatives;
 pub mod anomalies;
 pub mod causal;

@@ -74,8 +74,10 @@ impl Dependencies<'_> {
     fn varies(&self, node: u32) -> bool {
         let reads = self.read_range(node);
         let odd = |operation: u32, key: u32| {
+            // Without the order of lists, what a read shows besides its source need not come before that.
             !self.observations.seen(operation as usize).is_empty()
-                && self.observations.prefix(operation as usize, key).is_none()
+                && (self.recorded.without_lists
+                    || self.observations.prefix(operation as usize, key).is_none())
         };
         if self.observations.has_lists() && self.reads(node).any(|read| odd(read.operation, read.key)) {
             return true;
