@@ -139,7 +139,7 @@ impl Judge<'_> {
 /// The weakest level that a circle of this name breaks, if what range reads left out counts.
 fn weakest(name: VersionAnomaly) -> Option<Level> {
     match name {
-        VersionAnomaly::ReadSkew => Some(Level::ParallelSnapshotIsolation),
+        VersionAnomaly::LostUpdate | VersionAnomaly::ReadSkew => Some(Level::ParallelSnapshotIsolation),
         VersionAnomaly::ReadSkewSession => Some(Level::StrongSessionParallelSnapshotIsolation),
         VersionAnomaly::LongFork => Some(Level::SnapshotIsolation),
         VersionAnomaly::LongForkSession => Some(Level::StrongSessionSnapshotIsolation),
