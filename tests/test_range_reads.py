@@ -134,6 +134,26 @@ def test_a_search_that_shows_half_of_two_inserts_breaks_parallel_snapshot_isolat
     assert found["read-atomic"] is Outcome.VIOLATED
 
 
+@pytest.mark.parametrize(
+    "read", [ranged(0, 9), Operation(kind=READ, key=1, value=None)], ids=["range read", "read"]
+)
+def test_two_inserts_of_a_key_that_a_search_did_not_show_break_parallel_snapshot_isolation(
+    read: Operation,
+) -> None:
+    both = (
+        transaction(1, ranged(0, 9), inserted(1, 10)),
+        transaction(2, read, inserted(1, 20)),
+    )
+    found = outcomes(NIL, *both)
+    assert found["parallel-snapshot-isolation"] is Outcome.VIOLATED
+    assert found["snapshot-isolation"] is Outcome.VIOLATED
+    assert found["strong-session-parallel-snapshot-isolation"] is Outcome.VIOLATED
+    assert found["consistent-view"] is Outcome.HOLDS
+    assert found["cursor-stability"] is Outcome.HOLDS
+    assert counts(NIL, "parallel-snapshot-isolation", *both) == {"phantom": 1}
+    assert Outcome.UNKNOWN not in found.values()
+
+
 def test_a_range_reads_only_keys_of_its_table() -> None:
     one = transaction(1, inserted(1, 10, table="a"))
     other = transaction(2, Operation(kind=READ, key=1, value=10, table="a"), ranged(0, 9, table="b"))
