@@ -52,7 +52,8 @@ ROWS = {
     ),
     "no EDN": (
         {"key": None, "key_edn": "{:a"},
-        "PATH:1: expected EDN in the column key_edn, found `{:a` (the rest of the form that ends here)",
+        "PATH:1: expected EDN in the column key_edn, found `{:a` "
+        "(a closing bracket or quote, or more of what begins before)",
     ),
     "another source": (
         {"kind": "version", "statement": "guess"},
@@ -81,7 +82,7 @@ HEADERS: dict[str, tuple[object, str]] = {
         {"schema": 2, "initial": INITIAL},
         "expected version 1 of the schema, found version 2",
     ),
-    "no EDN": ({"schema": 1, "initial": INITIAL | {"value": "{"}}, "expected the rest of the form"),
+    "no EDN": ({"schema": 1, "initial": INITIAL | {"value": "{"}}, "expected a closing bracket or quote"),
     "a number": ({"schema": 1, "initial": INITIAL | {"of_key": 5}}, "expected a Parquet file that Isoscope"),
 }
 
