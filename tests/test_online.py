@@ -311,6 +311,44 @@ def test_an_id_that_was_there_with_other_content_is_refused() -> None:
     assert online.status().repeated == 1
 
 
+def placed(place: int | None, number: int) -> History:
+    """A transaction with this place in its only session."""
+    [transaction] = clocked(f"a {2 * number}-{2 * number + 1}: w(x,{number})")
+    return build([replace(transaction, id=number, sequence=place)], initial=Initial(value=0))
+
+
+@pytest.mark.parametrize(("places", "refused"), [((1,), 0), ((0, 5), 5), ((0,), None), ((None,), 0)])
+def test_transactions_out_of_the_order_of_their_session_are_refused(
+    places: tuple[int | None, ...], refused: int | None
+) -> None:
+    online = engine()
+    for number, place in enumerate(places):
+        assert online.take(placed(place, number), number) == 1
+    online = Online.load(SI, online.save())
+    problem = "its sequence number is not above that of the transaction before it in its session"
+    with pytest.raises(ValueError, match=problem):
+        online.take(placed(refused, 8), 8)
+    # What was taken may come again, and what follows is taken.
+    assert [online.take(placed(place, number), 9) for number, place in enumerate(places)] == [0] * len(places)
+    assert online.take(placed(None if places[0] is None else 7, 9), 9) == 1
+    assert online.status().transactions == len(places) + 1
+
+
+def test_a_batch_out_of_the_order_of_its_session_is_refused_whole(tmp_path: Path) -> None:
+    path = tmp_path / "batch.jsonl"
+    lines = (
+        '{"tid":2,"sid":1,"sno":1,"sts":3,"cts":4,"ops":[{"t":"w","k":1,"v":2}]}',
+        '{"tid":1,"sid":1,"sno":0,"sts":1,"cts":2,"ops":[{"t":"w","k":1,"v":1}]}',
+    )
+    path.write_text("\n".join(lines), encoding="utf-8")
+    online = engine()
+    with pytest.raises(ValueError, match=r"batch\.jsonl:2: transaction 1: its sequence number is not above"):
+        online.take(load(path), 0)
+    assert online.status().transactions == 0
+    path.write_text("\n".join(lines[::-1]), encoding="utf-8")
+    assert online.take(load(path), 0) == 2
+
+
 def test_an_id_that_was_there_in_another_session_is_refused() -> None:
     online = fed(clocked("a 1-2: w(x,1)"), (0,))
     with pytest.raises(ValueError, match="whose id was there, with other content"):

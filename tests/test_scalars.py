@@ -13,6 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isoscope
+from isoscope import FormatError, load
+from isoscope.history import Operation, OperationKind, Transaction
+from isoscope.recorder import build
 from isoscope.scalars import key_scalar, python_value, scalar
 
 if TYPE_CHECKING:
@@ -164,3 +167,32 @@ def test_a_read_shows_the_write_of_an_equal_number() -> None:
         t.read("count", Decimal("3.00"))
         t.read("list", [Decimal("1.10")])
     assert isoscope.check(recorder.history(), ["read-atomic"]).strongest_holding == ("read-atomic",)
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "column"),
+    [
+        ("h.jsonl", '{"tid":1,"sid":1,"ops":[{"t":"w","k":1,"v":NUMBER}]}', 44),
+        ("h.jsonl", '{"tid":NUMBER,"sid":1,"ops":[]}', 8),
+        ("h.edn", "{:type :ok, :process 0, :f :txn, :value [[:append 1 NUMBER]]}", 53),
+    ],
+)
+def test_an_integer_of_more_digits_than_python_shows_is_refused_with_its_place(
+    name: str, line: str, column: int, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    for sign in ("", "-"):
+        path.write_text(line.replace("NUMBER", sign + "9" * 4301), encoding="utf-8")
+        with pytest.raises(FormatError) as caught:
+            load(path)
+        start = f"{path}:1:{column}: expected an integer of at most 4,300 digits, found "
+        assert str(caught.value).startswith(start)
+        assert str(caught.value).endswith("hint: a string can be longer: write it in quotes")
+        path.write_text(line.replace("NUMBER", sign + "9" * 4300), encoding="utf-8")
+        assert len(load(path)) == 1
+
+
+def test_the_api_refuses_an_integer_of_more_digits_than_python_shows() -> None:
+    operation = Operation(kind=OperationKind.WRITE, key="x", value=10**4300)
+    with pytest.raises(ValueError, match=r"an integer of more than 4,300 digits is no key or value"):
+        build([Transaction(number=0, id=1, session=0, session_id=1, operations=(operation,))])

@@ -1157,6 +1157,14 @@ class ClockJudgement:
         """Keys that are both written and appended to."""
 
     @property
+    def repeated_reads(self) -> int:
+        """Reads that are right if a transaction took effect of which the client never learned the end."""
+
+    @property
+    def repeated_keys(self) -> list[Any]:
+        """The keys of these reads."""
+
+    @property
     def range_reads(self) -> int: ...
 
 def clock_ties(columns: Columns, level: str) -> int:

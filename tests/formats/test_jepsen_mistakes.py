@@ -24,7 +24,7 @@ MISTAKES = {
     "a map that is cut short": (
         "{:type :ok, :process 0, :value [[:append 1 2]]",
         (
-            "PATH:1:47: expected the rest of the form that ends here, found the end of the input\n"
+            "PATH:1:47: expected a closing bracket or quote, or more of what begins before, found the end of the input\n"
             "    1 | {:type :ok, :process 0, :value [[:append 1 2]]\n"
             "      |                                               ^\n"
             "\n"

@@ -52,7 +52,8 @@ ROWS = {
     ),
     "no EDN": (
         {"key": None, "key_edn": "{:a"},
-        "PATH:1: expected EDN in the column key_edn, found `{:a` (the rest of the form that ends here)",
+        "PATH:1: expected EDN in the column key_edn, found `{:a` "
+        "(a closing bracket or quote, or more of what begins before)",
     ),
     "another source": (
         {"kind": "version", "statement": "guess"},
@@ -81,7 +82,7 @@ HEADERS: dict[str, tuple[object, str]] = {
         {"schema": 2, "initial": INITIAL},
         "expected version 1 of the schema, found version 2",
     ),
-    "no EDN": ({"schema": 1, "initial": INITIAL | {"value": "{"}}, "expected the rest of the form"),
+    "no EDN": ({"schema": 1, "initial": INITIAL | {"value": "{"}}, "expected a closing bracket or quote"),
     "a number": ({"schema": 1, "initial": INITIAL | {"of_key": 5}}, "expected a Parquet file that Isoscope"),
 }
 
@@ -118,3 +119,15 @@ def test_a_file_that_is_cut_off_says_so(tmp_path: Path) -> None:
     path.write_bytes(FORMS["parquet"].sample[:-9])
     assert message(path).startswith(f"{path}: expected a Parquet file that is whole, found ")
     assert message(path).endswith("hint: the file was cut off or damaged, or is no Parquet file")
+
+
+def test_what_the_library_says_of_damaged_bytes_reaches_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    damaged = bytearray(FORMS["parquet"].sample)
+    length = int.from_bytes(damaged[-8:-4], "little")
+    damaged[-8 - length : -8] = b"\x0f" * length
+    path.write_bytes(damaged)
+    assert message(path) == (
+        f"{path}: expected a Parquet file that is whole, found metadata that is damaged or cut off\n\n"
+        "hint: the file was cut off or damaged, or is no Parquet file"
+    )

@@ -68,7 +68,7 @@ MISTAKES = {
             "    1 | w(1,99999999999999999999,0,1)\n"
             "      |     ^\n"
             "\n"
-            "hint: this format holds integers only: other keys and values need another format"
+            "hint: this format holds no longer integers: other formats do, such as `aion` and `jepsen`"
         ),
     ),
     "a negative transaction": (

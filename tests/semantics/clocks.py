@@ -12,6 +12,7 @@ from isoscope.history import (
 from isoscope.levels import Level
 from isoscope.recorder import Recorder
 from isoscope.reference import clock
+from isoscope.verdict import Outcome
 from tests.reference.clock_histories import clocked
 from tests.semantics.rules import edn, outcome, read, rule
 
@@ -57,7 +58,7 @@ def equal_times_are_ordered_by_session() -> None:
         assert clock.judge(clocked(*lines), Level.CLOCK_SNAPSHOT_ISOLATION).ties == 2
 
 
-@rule("Ties", "each sees those before it")
+@rule("Ties", "sees the ones before it in this order, and none that comes later")
 def an_instant_may_be_shared() -> None:
     assert clock_names("a 1-1: r(y,0) w(x,1)", "b 1-1: r(x,1) w(y,1)") == []
     assert clock_names("a 1-1: r(y,1) w(x,1)", "b 1-1: r(x,1) w(y,1)") == ["stale-read uncommitted"]
@@ -67,6 +68,30 @@ def an_instant_may_be_shared() -> None:
 def first_reads_are_held_against_the_clock() -> None:
     assert clock_names("a 1-2: a(x,1)", "b 3-4: a(x,2) r(x,[1;2])") == []
     assert clock_names("a 1-2: a(x,1)", "b 3-4: a(x,2) r(x,[2]) r(x,[2])") == ["stale-read older-version"]
+
+
+@rule("First reads by the clock", "may have taken effect at its commit, or at any time if that is not known")
+def a_read_that_a_doubtful_writer_explains_is_set_aside() -> None:
+    for writer in ("a 0-1 indeterminate: w(x,1)", "a - indeterminate: w(x,1)"):
+        for again in ("c 4-5: w(x,1)", "c 4-5 aborted: w(x,1)", "c 4-5: w(x,1) w(x,3)"):
+            judged = clock.judge(clocked(writer, "b 2-3: r(x,1)", again), Level.CLOCK_SNAPSHOT_ISOLATION)
+            assert judged.outcome is Outcome.UNKNOWN
+
+
+@rule("First reads by the clock", "committed in time to be seen, and not before the version that was due")
+def a_doubtful_writer_explains_nothing_too_late_or_too_early() -> None:
+    aborted = "d 9-9 aborted: w(x,1)"
+    late = ("a 0-5 indeterminate: w(x,1)", "b 2-3: r(x,1)", aborted)
+    assert clock_names(*late) == ["stale-read uncommitted"]
+    early = ("a 0-1 indeterminate: w(x,1)", "b 2-3: w(x,2)", "c 4-5: r(x,1)", aborted)
+    assert clock_names(*early) == ["stale-read uncommitted"]
+
+
+@rule("First reads by the clock", "all that it appended is there, and all that was due, in its order")
+def a_doubtful_writer_explains_a_list_that_has_all() -> None:
+    writers = ("a 0-1 indeterminate: a(x,1)", "b 2-3: a(x,2)", "d 9-9 aborted: a(x,1)")
+    assert clock_names(*writers, "c 4-5: r(x,[1;2])") == []
+    assert clock_names(*writers, "c 4-5: r(x,[1])") == ["stale-read uncommitted"]
 
 
 @rule("Later reads by the clock", "were that right or wrong")

@@ -52,6 +52,10 @@ pub struct ClockJudgement {
     deleted_keys: Vec<Py<PyAny>>,
     /// Keys that are both written and appended to.
     mixed_keys: Vec<Py<PyAny>>,
+    /// Reads that are right if a transaction took effect of which the client never learned the end.
+    repeated_reads: u64,
+    /// The keys of these reads.
+    repeated_keys: Vec<Py<PyAny>>,
     range_reads: u64,
 }
 
@@ -139,6 +143,8 @@ impl ClockJudgement {
             untimed_keys: judgement.untimed_keys,
             deleted_keys: keys(&judgement.deleted_keys)?,
             mixed_keys: keys(&judgement.mixed_keys)?,
+            repeated_reads: judgement.repeated_reads,
+            repeated_keys: keys(&judgement.repeated_keys)?,
             range_reads: judgement.range_reads,
         })
     }

@@ -108,10 +108,12 @@ pub fn from_python(values: &mut Values, object: &Bound<'_, PyAny>) -> PyResult<V
 }
 
 fn from_integer(values: &mut Values, integer: &Bound<'_, PyInt>) -> PyResult<Value> {
-    match integer.extract::<i64>() {
-        Ok(number) => Ok(values.integer(number)),
-        Err(_) => Ok(values.decimal(&integer.str()?.to_string())),
+    if let Ok(number) = integer.extract::<i64>() {
+        return Ok(values.integer(number));
     }
+    let too_long = "an integer of more than 4,300 digits is no key or value: make it a text";
+    let digits = integer.str().map_err(|_| PyValueError::new_err(too_long))?;
+    Ok(values.decimal(&digits.to_string()))
 }
 
 /// The kernel's value of a Python scalar, or of `UNKNOWN`.

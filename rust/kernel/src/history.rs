@@ -292,6 +292,12 @@ impl History {
         self.operation_offsets[transaction] as usize..self.operation_offsets[transaction + 1] as usize
     }
 
+    /// The transaction that has an operation.
+    #[must_use]
+    pub fn transaction_of(&self, operation: u32) -> u32 {
+        (self.operation_offsets.partition_point(|&offset| offset <= operation) - 1) as u32
+    }
+
     /// Whether `transaction` read or wrote anything.
     #[must_use]
     pub fn touches_data(&self, transaction: usize) -> bool {

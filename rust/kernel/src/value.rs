@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::hash::BuildHasher;
 
+/// The most digits of an integer: Python turns no longer ones into text, or back.
+pub const MOST_DIGITS: usize = 4300;
+
 /// A key, value, transaction id or session id in one word; equal words are equal values.
 ///
 /// `...0` is an integer, `..01` an index into [`Values::atoms`], `..11` an index into [`Values::lists`].
@@ -170,7 +173,7 @@ impl Values {
         }
     }
 
-    /// The value of an integer of any size, given in decimal with an optional sign.
+    /// The value of an integer of at most [`MOST_DIGITS`], given in decimal with an optional sign.
     pub fn decimal(&mut self, digits: &str) -> Value {
         if let Ok(number) = digits.parse() {
             return self.integer(number);

@@ -83,6 +83,16 @@ class ByClock(Protocol):
         ...
 
     @property
+    def repeated_reads(self) -> int:
+        """Reads that are right if a transaction took effect of which the client never learned the end."""
+        ...
+
+    @property
+    def repeated_keys(self) -> Sequence[Any]:
+        """The keys of these reads."""
+        ...
+
+    @property
     def range_reads(self) -> int:
         """Range reads."""
         ...
@@ -122,7 +132,11 @@ class Judged:
         judged = self.judgement
         reasons = [
             unjudged_reason(
-                deleted_keys=judged.deleted_keys, mixed_keys=judged.mixed_keys, range_reads=judged.range_reads
+                repeated_reads=judged.repeated_reads,
+                repeated_keys=judged.repeated_keys,
+                deleted_keys=judged.deleted_keys,
+                mixed_keys=judged.mixed_keys,
+                range_reads=judged.range_reads,
             )
         ]
         if untimed := judged.untimed:

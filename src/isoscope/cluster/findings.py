@@ -112,6 +112,8 @@ class DistributedClock:
     untimed_keys: int
     deleted_keys: list[Any]
     mixed_keys: list[Any]
+    repeated_reads: int = 0
+    repeated_keys: list[Any] = field(default_factory=list)
     range_reads: int = 0
 
 

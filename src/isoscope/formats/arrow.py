@@ -82,12 +82,20 @@ def to_stream(history: History) -> bytes:
 def damaged(path: str, what: str, error: Exception) -> FormatError:
     """The error for a file or a stream that is not whole."""
     _, kind, noun = what.split()
+    problem = (str(error) or type(error).__name__).splitlines()[0]
     return FormatError(
         path=path,
         expected=f"{what} that is whole",
-        found=(str(error) or type(error).__name__).splitlines()[0],
+        found=_in_plain_words(problem),
         hint=f"the {noun} was cut off or damaged, or is no {kind} {noun}",
     )
+
+
+def _in_plain_words(problem: str) -> str:
+    """What a library says on one line, without anything that a terminal would obey."""
+    if "thrift" in problem.lower():
+        return "metadata that is damaged or cut off"
+    return problem if problem.isprintable() else ascii(problem)[1:-1]
 
 
 def known_columns(names: list[str]) -> list[str]:

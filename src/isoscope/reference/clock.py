@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from isoscope.history import OperationKind
 from isoscope.levels import Level
 from isoscope.reference import reads
+from isoscope.reference.doubtful_writes import may_be_explained
 from isoscope.reference.execution import Execution, committed, started
 from isoscope.reference.origins import Origin, shows
 from isoscope.reference.rows import is_set_aside
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from isoscope.history import History, Operation, Scalar, Transaction
 
 __all__ = ["LEVELS", "Judgement", "SetAside", "Violation", "judge"]
+
+#: The place of a read, and what it shows.
+Read = tuple[int, object]
 
 LEVELS = (Level.CLOCK_SNAPSHOT_ISOLATION, Level.CLOCK_SERIALIZABLE)
 
@@ -55,7 +59,10 @@ class Violation:
 
 
 class SetAside(NamedTuple):
-    """A key (`deleted`, `mixed`, `timeless`) or transaction (`range-read`, `timeless`) that is not judged."""
+    """A key (`deleted`, `mixed`, `timeless`) or transaction (`range-read`, `timeless`) that is not judged.
+
+    With both (`repeated`): what the transaction first read of the key.
+    """
 
     reason: str
     transaction: int | None = None
@@ -163,11 +170,8 @@ def _external(execution: Execution) -> Iterator[Violation]:
     for key in execution.keys:
         for t in execution.arbitration if not execution.is_timeless(key) else ():
             expected = execution.state(key, execution.visible(t, key))
-            first = _accesses(execution, t, key).external
-            stale = [
-                (place, found) for place, found in first if not _is_right(execution, t, key, found, expected)
-            ]
-            for place, found in stale[:1]:
+            certain, _ = _stale(execution, t, key)
+            for place, found in certain[:1]:
                 cls, other = Origin(execution, t, key).of(found)
                 yield Violation(
                     name="stale-read",
@@ -180,6 +184,15 @@ def _external(execution: Execution) -> Iterator[Violation]:
                     found=found,
                     cls=cls,
                 )
+
+
+def _stale(execution: Execution, t: Transaction, key: Scalar) -> tuple[list[Read], list[Read]]:
+    """External reads that do not show the state that is due, and those that a doubtful writer may explain."""
+    expected = execution.state(key, execution.visible(t, key))
+    first = _accesses(execution, t, key).external
+    stale = [one for one in first if not _is_right(execution, t, key, one[1], expected)]
+    explained = [one for one in stale if may_be_explained(execution, t, key, one[1])]
+    return [one for one in stale if one not in explained], explained
 
 
 def _is_right(execution: Execution, t: Transaction, key: Scalar, found: object, expected: object) -> bool:
@@ -199,7 +212,7 @@ class _Accesses(NamedTuple):
     the accesses before them (place, expected, found).
     """
 
-    external: list[tuple[int, object]]
+    external: list[Read]
     wrong: list[tuple[int, object, object]]
 
 
@@ -215,7 +228,7 @@ def _accesses(execution: Execution, t: Transaction, key: Scalar) -> _Accesses:
 
 
 def _of_register(_: Transaction, operations: list[tuple[int, Operation]]) -> _Accesses:
-    external: list[tuple[int, object]] = []
+    external: list[Read] = []
     wrong: list[tuple[int, object, object]] = []
     before: list[object] = []  # The last value, and the predicates that left it out since or before.
     for place, operation in operations:
@@ -234,7 +247,7 @@ def _of_register(_: Transaction, operations: list[tuple[int, Operation]]) -> _Ac
 
 def _of_list(t: Transaction, operations: list[tuple[int, Operation]]) -> _Accesses:
     """The first read is P and the own appends; a later one is the read before it and the appends since."""
-    external: list[tuple[int, object]] = []
+    external: list[Read] = []
     wrong: list[tuple[int, object, object]] = []
     shown: tuple[object, ...] | None = None
     since: tuple[object, ...] = ()
@@ -263,3 +276,6 @@ def _set_aside(execution: Execution) -> Iterator[SetAside]:
             yield SetAside(execution.shape(key), key=reads.token(key))
         elif execution.is_timeless(key):
             yield SetAside("timeless", key=reads.token(key))
+        else:
+            explained = (t for t in execution.arbitration if _stale(execution, t, key)[1])
+            yield from (SetAside("repeated", t.number, reads.token(key)) for t in explained)

@@ -60,6 +60,10 @@ pub struct Judgement {
     pub mixed_keys: Vec<u32>,
     /// Keys that a transaction without timestamps wrote.
     pub untimed_keys: u64,
+    /// Reads that are right if a transaction took effect of which the client never learned the end.
+    pub repeated_reads: u64,
+    /// The keys of these reads.
+    pub repeated_keys: Vec<u32>,
     /// Range reads, which are not judged.
     pub range_reads: u64,
 }

@@ -1,10 +1,12 @@
 //! A history in memory as a timeline: its events are sorted, its transactions are looked up in columns.
 
+use super::doubtful_writes::DoubtfulWrites;
 use super::events;
 use super::key_uses::KeyUses;
 use super::origins::sees;
 use super::passes::{self, Timeline, Visitor};
 use super::replay::{Operation, Source};
+use super::replay_findings::StaleRead;
 use super::suspect_reads::SuspectRead;
 use super::{ClockAnomaly, ClockLevel, Event, Finding, Judgement, NOTHING};
 use crate::by_key::ByKey;
@@ -64,14 +66,16 @@ fn counted_as_committed(history: &History) -> Vec<bool> {
 
 /// Of the transactions that count as committed, those with the timestamps that the level needs, and the rest.
 fn split(history: &History, counted: &[bool], level: ClockLevel) -> (Vec<u32>, Vec<u32>) {
-    let columns = &history.transactions;
-    let is_timed = |&transaction: &u32| {
-        let transaction = transaction as usize;
-        columns.commits.get(transaction).parts().is_some()
-            && (level == ClockLevel::Serializable || columns.starts.get(transaction).parts().is_some())
-    };
+    let is_timed = |&transaction: &u32| has_timestamps(history, transaction as usize, level);
     let all = (0..counted.len() as u32).filter(|&transaction| counted[transaction as usize]);
     all.partition(is_timed)
+}
+
+/// Whether a transaction has the timestamps that the level needs.
+pub fn has_timestamps(history: &History, transaction: usize, level: ClockLevel) -> bool {
+    let columns = &history.transactions;
+    columns.commits.get(transaction).parts().is_some()
+        && (level == ClockLevel::Serializable || columns.starts.get(transaction).parts().is_some())
 }
 
 /// A history in memory, its events in order.
@@ -98,7 +102,8 @@ impl<'h> MemoryTimeline<'h> {
             || KeyUses::of(history, &counted, &untimed),
             || events::ordered(history, &timed, level == ClockLevel::Snapshot),
         );
-        let (columns, untimed) = (Columns { history, uses }, untimed.len() as u64);
+        let doubtful = DoubtfulWrites::of(history, &counted, level);
+        let (columns, untimed) = (Columns { history, uses, doubtful, level }, untimed.len() as u64);
         let (suspects, window) = (Vec::new(), i64::MIN..=i64::MAX);
         Self {
             columns,
@@ -225,6 +230,8 @@ impl Timeline for MemoryTimeline<'_> {
 struct Columns<'h> {
     history: &'h History,
     uses: KeyUses,
+    doubtful: DoubtfulWrites,
+    level: ClockLevel,
 }
 
 impl Source for Columns<'_> {
@@ -257,5 +264,15 @@ impl Source for Columns<'_> {
 
     fn initial(&self, key: u32) -> Value {
         if self.uses.is_replaced(key) { Value::NOTHING } else { self.history.initial.of(key) }
+    }
+
+    fn is_set_aside(&self, stale: &StaleRead, found: &[Value], demanded: &[Value]) -> bool {
+        if self.doubtful.is_empty() {
+            return false;
+        }
+        let reads_at = if self.level == ClockLevel::Snapshot { stale.start } else { stale.commit };
+        let replaces = (stale.is_register() && stale.expected != NOTHING)
+            .then(|| self.times(self.history.transaction_of(stale.expected)).1);
+        self.doubtful.explain((stale.key, stale.is_register()), found, demanded, (replaces, reads_at))
     }
 }

@@ -7,6 +7,7 @@
 
 mod committed_lists;
 mod concurrent_writers;
+mod doubtful_writes;
 mod events;
 mod initial_values;
 mod judgement;

@@ -13,6 +13,7 @@ use super::{ClockAnomaly, ClockLevel, Event, Finding, Judgement, NOTHING};
 use crate::history::Kind;
 use crate::value::Value;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A history whose events can be visited in order, as often as needed.
 pub trait Timeline {
@@ -76,6 +77,8 @@ pub fn judge<T: Timeline>(
     let learned = learn(timeline)?;
     stale.add_suspects(timeline, &learned)?;
     judgement.counts[ClockAnomaly::StaleRead as usize] = stale.count;
+    judgement.repeated_reads = stale.set_aside;
+    judgement.repeated_keys = stale.keys_set_aside.into_iter().collect();
     let shown = stale.first.into_iter().map(|(_, shown)| shown).collect();
     let mut origins = Origins::of(level, shown, &conflicts);
     if !origins.is_empty() {
@@ -121,11 +124,24 @@ struct StaleReads {
     seen: u64,
     count: u64,
     first: Vec<(u64, ShownRead)>,
+    /// How many are right if a transaction took effect of which the end is not known, and of which keys.
+    set_aside: u64,
+    keys_set_aside: BTreeSet<u32>,
 }
 
 impl StaleReads {
-    /// Counts a read that is certainly stale.
+    fn new(max_anomalies: usize) -> Self {
+        let (first, keys_set_aside) = (Vec::new(), BTreeSet::new());
+        Self { max_anomalies, seen: 0, count: 0, first, set_aside: 0, keys_set_aside }
+    }
+
+    /// Counts a read that does not show what the transactions that count left.
     fn add(&mut self, place: u64, shown: ShownRead) {
+        if shown.stale.is_set_aside {
+            self.set_aside += 1;
+            self.keys_set_aside.insert(shown.stale.key);
+            return;
+        }
         self.count += 1;
         if self.first.len() < self.max_anomalies || self.first.last().is_some_and(|&(last, _)| place < last) {
             let at = self.first.partition_point(|&(other, _)| other < place);
@@ -162,7 +178,7 @@ impl ReplayPass {
             max_anomalies,
             judgement: Judgement::default(),
             conflicts: Vec::new(),
-            stale: StaleReads { max_anomalies, seen: 0, count: 0, first: Vec::new() },
+            stale: StaleReads::new(max_anomalies),
         }
     }
 
@@ -181,7 +197,8 @@ impl ReplayPass {
                 suspects.push(SuspectRead { place: Some(place), stale });
                 continue;
             }
-            let lists = if stale.is_register() { None } else { lists.next() };
+            let has_lists = !stale.is_register() && !stale.is_set_aside;
+            let lists = if has_lists { lists.next() } else { None };
             let (list, expected) = lists.unwrap_or_default();
             self.stale.add(place, ShownRead { stale, list, expected });
         }

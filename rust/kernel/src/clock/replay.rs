@@ -34,6 +34,11 @@ pub trait Source {
     fn is_timed(&self, key: u32) -> bool;
     /// The value of a key before the first write; [`Value::UNKNOWN`] if the input does not state it.
     fn initial(&self, key: u32) -> Value;
+    /// Whether a read that shows `found` of other transactions, and should show `demanded`, is right if a
+    /// transaction took effect of which the client never learned the end.
+    fn is_set_aside(&self, _stale: &StaleRead, _found: &[Value], _demanded: &[Value]) -> bool {
+        false
+    }
 }
 
 /// The newest version of a key, and the one before: a transaction does not see itself.
@@ -198,7 +203,7 @@ impl Replay {
         if demanded != value {
             let (transaction, expected) = (reader.transaction, version.write);
             let (start, commit) = source.times(transaction);
-            let stale = StaleRead {
+            let mut stale = StaleRead {
                 transaction,
                 start,
                 commit,
@@ -208,6 +213,7 @@ impl Replay {
                 expected,
                 ..StaleRead::REGISTER
             };
+            stale.is_set_aside = source.is_set_aside(&stale, &[value], &[]);
             self.findings.stale.push(stale);
         }
     }
@@ -254,12 +260,8 @@ impl Replay {
             return;
         }
         let expected_length = demanded.elements.len() as u32;
-        if self.findings.listed < self.max_anomalies {
-            self.findings.listed += 1;
-            self.findings.lists.push((list.to_vec(), demanded.elements.to_vec()));
-        }
         let expected = self.frontier[key as usize].seen_by(transaction).write;
-        self.findings.stale.push(StaleRead {
+        let mut stale = StaleRead {
             transaction,
             start,
             commit,
@@ -270,7 +272,14 @@ impl Replay {
             expected,
             writer,
             relation,
-        });
+            is_set_aside: false,
+        };
+        stale.is_set_aside = source.is_set_aside(&stale, list, &demanded.elements);
+        if !stale.is_set_aside && self.findings.listed < self.max_anomalies {
+            self.findings.listed += 1;
+            self.findings.lists.push((list.to_vec(), demanded.elements.to_vec()));
+        }
+        self.findings.stale.push(stale);
     }
 
     fn mismatch<S: Source>(&mut self, source: &S, transaction: u32, operation: &Operation, touch: Touch) {

@@ -23,6 +23,8 @@ pub struct StaleRead {
     pub writer: u32,
     /// How the list that was found and the one that was expected relate.
     pub relation: Relation,
+    /// Whether the read is right if some transaction took effect of which the client never learned the end.
+    pub is_set_aside: bool,
 }
 
 impl StaleRead {
@@ -38,6 +40,7 @@ impl StaleRead {
         expected: NOTHING,
         writer: NOTHING,
         relation: Relation::Register,
+        is_set_aside: false,
     };
 
     /// Whether it is no read of a list.

@@ -57,7 +57,8 @@ impl Fault {
         match self {
             Self::CutOff => {
                 let end = text.trim_ascii_end().len();
-                ParseError::at(text, end, first_line, "the rest of the form that ends here")
+                let expected = "a closing bracket or quote, or more of what begins before";
+                ParseError::at(text, end, first_line, expected)
                     .found("the end of the input")
                     .hint("the text is cut short, or a closing bracket or quote is missing")
             }

@@ -17,6 +17,7 @@ use crate::value::{AtomKind, Value, Values};
 const EXAMPLE: &str = "an operation such as `w(key,value,session,transaction)`";
 const ABORTED: i64 = -1;
 const CUT_SHORT: &str = "the line is cut short: is the file whole?";
+const TOO_LONG: &str = "this format holds no longer integers: other formats do, such as `aion` and `jepsen`";
 const INTEGERS_ONLY: &str = "this format holds integers only: other keys and values need another format";
 
 /// The history so far.
@@ -243,7 +244,10 @@ fn parse_line(bytes: &[u8], line: u64, values: &mut Values) -> Result<Option<Ope
         last = at;
         *field = integer(bytes, &mut at, values).ok_or_else(|| {
             let error = fail(at, &format!("an integer of at most 64 bits as the {what}"));
-            if error.hint.is_empty() { error.hint(INTEGERS_ONLY) } else { error }
+            let is_long =
+                bytes.get(at + usize::from(bytes.get(at) == Some(&b'-'))).is_some_and(u8::is_ascii_digit);
+            let hint = if is_long { TOO_LONG } else { INTEGERS_ONLY };
+            if error.hint.is_empty() { error.hint(hint) } else { error }
         })?;
         let separator = if what == "transaction" { b')' } else { b',' };
         if bytes.get(at) != Some(&separator) {

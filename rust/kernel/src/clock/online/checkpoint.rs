@@ -7,7 +7,7 @@ use crate::clock::ClockLevel;
 use serde::{Deserialize, Serialize};
 
 /// What saved bytes begin with; another layout has another number.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// Bytes that are no checkpoint, or one of another layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -170,6 +170,7 @@ impl<'e> ExcerptHistory<'e> {
             expected: one.against.map_or(NOTHING, |write| self.operation(write)),
             writer: read.writer.map_or(NOTHING, |writer| self.number(writer)),
             relation: read.relation,
+            is_set_aside: false,
         };
         let mut all = |values: &[Value]| values.iter().map(|&value| self.carry(value)).collect();
         let (list, expected) = (all(&read.list), all(&read.expected));

@@ -2,6 +2,7 @@
 
 use super::Engine;
 use super::key::{Key, Shape};
+use super::sequences::BatchPlaces;
 use super::transactions::{NAMELESS, Operation, Transaction};
 use crate::clock::ClockLevel;
 use crate::history::{History, Kind, NO_KEY, Status, Timestamp};
@@ -42,6 +43,7 @@ impl Engine {
         let shape = |&key: &u32| if key == NO_KEY { Shape::Open } else { self.keys[key as usize].shape };
         let mut shapes: Vec<Shape> = known.keys.iter().map(shape).collect();
         let mut repeated = Vec::with_capacity(history.transaction_count());
+        let mut places = BatchPlaces::default();
         for transaction in 0..history.transaction_count() {
             let admitted = self
                 .admit_times(history, transaction)
@@ -50,6 +52,12 @@ impl Engine {
                     self.recall_for(history, transaction, &known);
                     self.is_repeated(history, transaction, &known)
                 });
+            let admitted = admitted.and_then(|is_repeated| {
+                let follows = is_repeated.then_some(Ok(()));
+                follows
+                    .unwrap_or_else(|| places.follow(self, history, transaction, &known))
+                    .map(|()| is_repeated)
+            });
             let refused = |problem| BatchRefusal { transaction: transaction as u32, problem };
             repeated.push(admitted.map_err(refused)?);
         }
@@ -192,6 +200,9 @@ impl Engine {
         let session = translation.of(history.session_ids[columns.sessions[transaction] as usize]);
         let (session, lane) = self.session(session);
         let place = self.places.get(session as usize).copied().unwrap_or(0);
+        if let Some(last) = self.sequences.get_mut(session as usize) {
+            *last = Some(columns.sequences.get(transaction).number());
+        }
         let mut operations = Vec::with_capacity(history.operations_of(transaction).len());
         for (mut operation, list) in Self::operations(history, transaction, translation) {
             if let Some(list) = list {
@@ -229,6 +240,7 @@ impl Engine {
         if number as usize == self.latest.len() {
             self.latest.push(None);
             self.places.push(0);
+            self.sequences.push(None);
             self.lane_of.push(self.lanes);
             self.lanes += 1;
         }

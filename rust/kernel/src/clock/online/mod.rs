@@ -21,6 +21,7 @@ mod own_operations;
 mod recall;
 mod report;
 mod segments;
+mod sequences;
 mod sizes;
 mod stability;
 mod stored_transaction;
@@ -47,6 +48,7 @@ use key::{Key, KeyVersion, Read, Shape, Turn};
 use lists::Lists;
 use own_operations::OwnOperations;
 use segments::Segments;
+use sequences::LastPlace;
 use serde::{Deserialize, Serialize};
 use stability::Doubts;
 use std::cmp::Reverse;
@@ -83,6 +85,8 @@ pub struct Engine {
     /// The last transaction of each session, and how many it had.
     latest: Vec<Option<u32>>,
     places: Vec<u32>,
+    /// The explicit place of the last transaction of each session.
+    sequences: Vec<LastPlace>,
     /// The place of each session among all; how many there are, sessions without a name included.
     lane_of: Vec<u32>,
     lanes: u32,
@@ -138,6 +142,7 @@ impl Engine {
             sessions: DenseIndex::default(),
             latest: Vec::new(),
             places: Vec::new(),
+            sequences: Vec::new(),
             lane_of: Vec::new(),
             lanes: 0,
             transactions: Transactions::default(),

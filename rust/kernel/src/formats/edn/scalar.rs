@@ -1,7 +1,7 @@
 //! Scalars of EDN: numbers, strings, characters, keywords, symbols.
 
 use super::{Class, Cursor, Fault, class};
-use crate::value::{AtomKind, Value, Values};
+use crate::value::{AtomKind, MOST_DIGITS, Value, Values};
 use std::borrow::Cow;
 
 /// Named characters, which have no other spelling in canonical text.
@@ -85,7 +85,13 @@ impl<'text> Cursor<'text> {
 fn scalar_of(token: &str, at: usize) -> Result<Scalar<'_>, Fault> {
     let unsigned = token.strip_prefix(['+', '-']).unwrap_or(token);
     if unsigned.starts_with(|first: char| first.is_ascii_digit()) {
-        return number_of(token, unsigned).ok_or_else(|| Fault::new(at, "a number without leading zeros"));
+        return match number_of(token, unsigned) {
+            Some(Scalar::Large(digits)) if digits.trim_start_matches('-').len() > MOST_DIGITS => {
+                Err(Fault::new(at, "an integer of at most 4,300 digits")
+                    .hint("a string can be longer: write it in quotes"))
+            }
+            found => found.ok_or_else(|| Fault::new(at, "a number without leading zeros")),
+        };
     }
     match token {
         "nil" => Ok(Scalar::Nil),

@@ -230,7 +230,7 @@ fn errors_say_where_and_what() {
         ("{:type :ok :value []}\n]", 2, "the end of the file"),
         ("[{:type :ok :value []})", 1, "the end of the file"),
         ("{:type :ok :value []}\n[", 2, "a map"),
-        ("{:type :ok :value []", 1, "the rest of the form"),
+        ("{:type :ok :value []", 1, "a closing bracket"),
         ("r(1,2,3,4)", 1, "an operation"),
         ("{:type :ok :value [] :transaction 1}\n{:type :ok :value []}", 2, "of its own"),
     ] {

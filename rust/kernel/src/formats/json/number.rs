@@ -1,7 +1,7 @@
 //! Numbers: integers of any size are exact.
 
 use super::{Cursor, Fault};
-use crate::value::{Value, Values};
+use crate::value::{MOST_DIGITS, Value, Values};
 
 /// A number as exact as it was written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -62,6 +62,10 @@ impl<'text> Cursor<'text> {
             self.digits("digits in the exponent")?;
         }
         let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or_default();
+        if self.at == whole && whole - first > MOST_DIGITS {
+            return Err(Fault::at(start, "an integer of at most 4,300 digits")
+                .hint("a string can be longer: write it in quotes"));
+        }
         if self.at == whole {
             return Ok(text.parse().map_or(Number::Long(text), Number::Integer));
         }

@@ -24,11 +24,12 @@ pub fn id(cursor: &mut Cursor, values: &mut Values) -> Result<Value, Fault> {
     if cursor.peek_for(ID)? == b'"' {
         return scalar(cursor, values);
     }
-    let at = cursor.at;
+    let (at, is_number) = (cursor.at, cursor.peek_for(ID)?.is_ascii_digit() || cursor.peek_for(ID)? == b'-');
     match cursor.number() {
         Ok(Number::Integer(number)) => Ok(values.integer(number)),
         Ok(Number::Long(digits)) => Ok(values.decimal(digits)),
         Err(cut_off @ Fault::CutOff(_)) => Err(cut_off),
+        Err(fault) if is_number => Err(fault),
         _ => Err(Fault::at(at, ID)),
     }
 }
