@@ -58,7 +58,7 @@ def equal_times_are_ordered_by_session() -> None:
         assert clock.judge(clocked(*lines), Level.CLOCK_SNAPSHOT_ISOLATION).ties == 2
 
 
-@rule("Ties", "sees the ones before it in this order, and none that comes later")
+@rule("Ties", "each sees those before it in this order")
 def an_instant_may_be_shared() -> None:
     assert clock_names("a 1-1: r(y,0) w(x,1)", "b 1-1: r(x,1) w(y,1)") == []
     assert clock_names("a 1-1: r(y,1) w(x,1)", "b 1-1: r(x,1) w(y,1)") == ["stale-read uncommitted"]
