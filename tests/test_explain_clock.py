@@ -91,10 +91,10 @@ MESSAGES = {
         "T0 read x = 1, but by the database's clock x was 0 when T0 started. "
         "It read its own write of 1, which came only later.",
     ),
-    "left out": (  # 1 of T0 or of T1: neither is known to have been seen
+    "left out": (  # 1 of T0 or of T1: whichever took effect, T2 replaced it
         SI,
-        ("a 1-2 indeterminate: w(x,1)", "b 1-2 indeterminate: w(x,1)", "c 3-4: r(x,1)"),
-        "T2 read x = 1, but by the database's clock x was 0 when T2 started. "
+        ("a 1-2 indeterminate: w(x,1)", "b 1-2 indeterminate: w(x,1)", "c 3-4: w(x,2)", "d 5-6: r(x,1)"),
+        "T3 read x = 1, but by the database's clock x was 2, written by T2, when T3 started. "
         "It read T0's 1, which is not known to have been committed.",
     ),
     "never written": (
@@ -197,8 +197,8 @@ CONTRADICTIONS = {
         "But T0 itself replaced that before it committed: by the database's clock x was 2 when T1 started.",
     ),
     "left out": (
-        ("a 1-2 indeterminate: w(x,1)", "b 1-2 indeterminate: w(x,1)", "c 3-4: r(x,1)"),
-        "But T0 is not known to have committed: by the database's clock x was 0 when T2 started.",
+        ("a 1-2 indeterminate: w(x,1)", "b 1-2 indeterminate: w(x,1)", "c 3-4: w(x,2)", "d 5-6: r(x,1)"),
+        "But T0 is not known to have committed: by the database's clock x was 2 when T3 started.",
     ),
     "out of session": (
         ("a 1-3: w(x,1)", "a 2-4: w(y,1)"),
