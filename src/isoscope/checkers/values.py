@@ -248,7 +248,7 @@ def _contradicted(history: History, found: _Found) -> set[Level]:
     weak = judge_values(
         history.columns, strongest=broken[-1].value, max_anomalies=0, by_recorded_order=True
     ).weak
-    return {*map(Level, weak.contradictory)} if weak is not None else set()
+    return {*map(Level, weak.contradictory)} & {*broken} if weak is not None else set()
 
 
 def _made(reader: Recorded, judged: JudgedReads, weak: WeakJudgement | None, conflicting: Recorded) -> _Found:
