@@ -16,6 +16,7 @@ import coverage
 import pytest
 from _pytest.runner import runtestprotocol
 from hypothesis import Phase, settings
+from pluggy import PluggyTeardownRaisedWarning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -141,11 +142,11 @@ def _stop(_: int, frame: FrameType | None) -> None:
 
 
 def _passes_in_time(item: pytest.Item, following: pytest.Item | None) -> bool:
-    """The signal may come when the test is over and pytest no longer waits for an exception."""
+    """The signal may come when the test is over, or inside a plugin, where it becomes a warning."""
     try:
         signal.setitimer(signal.ITIMER_PROF, LONGEST)
         return _passes(item, following)
-    except _TooSlowError:
+    except (_TooSlowError, PluggyTeardownRaisedWarning):
         return False
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)

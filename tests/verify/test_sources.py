@@ -68,6 +68,19 @@ def entries(**witnesses: str) -> list[dict[str, Any]]:
     return [{"source": source, "witness": name} for source, name in witnesses.items()]
 
 
+def test_two_reads_that_do_not_go_together_need_no_source() -> None:
+    history = tiny(
+        ((0, "w y 1, a x 1"), (1, "w y 2, a x 2"), (2, "a x 1"), (3, "r x [1,2,1]"), (4, "r x [2,1,1]"))
+    )
+    history.recorded = {"log": {"y": [1, 2]}}
+    history.transactions[0].commit, history.transactions[1].commit = (5, 0), (4, 0)
+    reads = {"outcome": "violated", "proof": {"reads": [[4, 0], [5, 0]]}}
+    assert accepts(history, {"level": "pl-2"} | reads)
+    assert not accepts(history, {"level": "pl-1"} | reads)
+    history.transactions[4].operations[0] = ("read", "x", [1, 2])
+    assert not accepts(history, {"level": "pl-2"} | reads)
+
+
 def test_contradictory_sources_need_a_proof_each() -> None:
     history = contradictory()
     orders = [{"witness": name, "order": order} for name, order in ORDERS.items()]

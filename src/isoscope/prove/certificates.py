@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from isoscope.prove.limits import MOST_OPERATIONS, MOST_TRANSACTIONS
 from isoscope.prove.orders import all_orders
 from isoscope.prove.steps import Named
-from isoscope.prove.violations import GaveUpError, violation
+from isoscope.prove.violations import GaveUpError, two_reads, violation
 from isoscope.verify.certificate import Certificate
 from isoscope.verify.explanation import Explanation
 from isoscope.verify.history import INDETERMINATE, BadInputError, RejectedError
@@ -134,7 +134,8 @@ class Prover:
                     return line | {"proof": proof}
             return self._in_each(line, LEVELS[level])
         except (GaveUpError, RejectedError):
-            return None
+            proof = two_reads(self._verification.writes, LEVELS[level])
+            return None if proof is None else line | {"proof": proof}
 
     def _in_each(self, line: _Line, level: Level) -> _Line | None:
         explained = self._verification.explained()

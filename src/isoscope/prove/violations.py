@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from isoscope.verify.explanation import Writes
     from isoscope.verify.levels import Level
 
-__all__ = ["GaveUpError", "violation"]
+__all__ = ["GaveUpError", "two_reads", "violation"]
 
 _Proof: TypeAlias = dict[str, Any]
 Version: TypeAlias = tuple[int, int]
@@ -37,6 +37,11 @@ def violation(writes: Writes, level: Level, only: str | None, budget: int) -> _P
     return search.wrong_read() or search.prove()
 
 
+def two_reads(writes: Writes, level: Level) -> _Proof | None:
+    """Two reads that do not go together, whatever wrote the elements and in whichever order."""
+    return _Search(writes, level, None, 0).two_reads()
+
+
 class _Search:
     def __init__(self, writes: Writes, level: Level, only: str | None, budget: int) -> None:
         self.level = level
@@ -47,15 +52,20 @@ class _Search:
 
     def wrong_read(self) -> _Proof | None:
         """A read that is wrong by itself, or two that do not go together."""
-        counting = [t for t in self.transactions if self.supposition.counts(t.number)]
-        reads = [(t.number, p) for t in counting for p, o in enumerate(t.operations) if o[0] == READ]
-        for read in reads:
+        for read in self._reads():
             if self._is_accepted(check_read, read):
                 return {"read": self.named.operation(read)}
-        for one, two in combinations(reads, 2):
+        return self.two_reads()
+
+    def two_reads(self) -> _Proof | None:
+        for one, two in combinations(self._reads(), 2):
             if self._is_accepted(check_reads, one, two):
                 return {"reads": [self.named.operation(one), self.named.operation(two)]}
         return None
+
+    def _reads(self) -> list[Version]:
+        counting = [t for t in self.transactions if self.supposition.counts(t.number)]
+        return [(t.number, p) for t in counting for p, o in enumerate(t.operations) if o[0] == READ]
 
     def _is_accepted(self, check: Any, *reads: Version) -> bool:
         try:
