@@ -7,13 +7,13 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from resource import RUSAGE_CHILDREN, getrusage
 from tempfile import TemporaryFile
 from time import perf_counter, sleep
 
 __all__ = ["Ran", "run"]
 
-_SECONDS = 0.5
+#: Between two samples, and between two looks whether the command has ended.
+_SECONDS, _SOON = 0.5, 0.01
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -44,24 +44,25 @@ class Ran:
 
 def run(*arguments: str, module: str = "isoscope") -> Ran:
     """Runs `isoscope`, or another module, with these arguments; it must end with 0 or 1."""
-    found, started, before = Ran(), perf_counter(), _of_children()
+    found, started = Ran(), perf_counter()
     command = [sys.executable, "-m", module, *arguments]
     # Not a pipe, which would be full at some time.
     with TemporaryFile("w+", encoding="utf-8") as output, subprocess.Popen(command, stdout=output) as process:
-        while process.poll() is None:
-            found.sample(process.pid)
-            sleep(_SECONDS)
-        found.seconds, found.waited = perf_counter() - started, _of_children() - before
+        sampled = 0.0
+        while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
+            if perf_counter() > sampled + _SECONDS:
+                found.sample(process.pid)
+                sampled = perf_counter()
+            sleep(_SOON)
+        found.seconds = perf_counter() - started
+        _, status, used = ended
+        process.returncode = os.waitstatus_to_exitcode(status)
+        found.waited = used.ru_utime + used.ru_stime
+        found.peak = max(found.peak, used.ru_maxrss * 1024)
         output.seek(0)
         found.output = output.read()
     assert process.returncode in (0, 1), f"{command} failed"
     return found
-
-
-def _of_children() -> float:
-    """CPU seconds of all processes that this one has waited for."""
-    used = getrusage(RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def _tree(root: int) -> list[int]:
