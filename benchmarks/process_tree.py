@@ -12,8 +12,8 @@ from time import perf_counter, sleep
 
 __all__ = ["Ran", "run"]
 
-#: Between two samples, and between two looks whether the command has ended.
-_SECONDS, _SOON = 0.5, 0.01
+#: Between two looks whether the command has ended, and at most between two samples; a short command has more.
+_SOON, _SECONDS = 0.01, 0.5
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -50,15 +50,15 @@ def run(*arguments: str, module: str = "isoscope") -> Ran:
     with TemporaryFile("w+", encoding="utf-8") as output, subprocess.Popen(command, stdout=output) as process:
         sampled = 0.0
         while (ended := os.wait4(process.pid, os.WNOHANG))[0] == 0:
-            if perf_counter() > sampled + _SECONDS:
+            now = perf_counter()
+            if now - sampled > min(_SECONDS, (now - started) / 10):
                 found.sample(process.pid)
-                sampled = perf_counter()
+                sampled = now
             sleep(_SOON)
         found.seconds = perf_counter() - started
         _, status, used = ended
         process.returncode = os.waitstatus_to_exitcode(status)
         found.waited = used.ru_utime + used.ru_stime
-        found.peak = max(found.peak, used.ru_maxrss * 1024)
         output.seek(0)
         found.output = output.read()
     assert process.returncode in (0, 1), f"{command} failed"
