@@ -106,6 +106,15 @@ def test_a_level_is_violated_if_no_writer_fits() -> None:
     assert outcomes(history, Level.SNAPSHOT_ISOLATION) == {Level.SNAPSHOT_ISOLATION: Outcome.VIOLATED}
 
 
+def test_a_level_that_no_method_decides_is_violated_if_no_explanation_satisfies_one_that_it_implies() -> None:
+    """Semantics: a level is violated if a level that it implies is, whatever else is asked."""
+    aborted = transaction(1, write("x", 0), session=1, status=Status.ABORTED)
+    before, after = (transaction(n, made, session=2) for n, made in ((2, write("x", 1)), (3, read("x", 0))))
+    history = build([aborted, before, after], initial=Initial(value=0))
+    for levels in ([Level.UPDATE_ATOMIC], [Level.READ_ATOMIC, Level.UPDATE_ATOMIC]):
+        assert outcomes(history, *levels) == dict.fromkeys(levels, Outcome.VIOLATED)
+
+
 def test_any_number_of_blind_writers_may_have_taken_effect() -> None:
     """Whichever of them wrote x, the last reader saw what followed from it, and not x itself."""
     blind = [transaction(n, write("x", 1), session=n, status=Status.INDETERMINATE) for n in range(30)]

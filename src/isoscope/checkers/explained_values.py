@@ -138,9 +138,16 @@ def _is_replaced(verdict: Verdict) -> bool:
 
 
 def _matters(level: Level, verdicts: Sequence[Verdict], asked: Sequence[Level]) -> bool:
-    """Whether the level is asked for, or would prove one that is."""
+    """Whether the level is asked for, would prove one that is, or would break one that nothing decides."""
     holds = any(v.level is level and v.outcome is Outcome.HOLDS for v in verdicts)
-    return level in asked or (holds and not lattice.implied(level).isdisjoint(asked))
+    if level in asked or (holds and not lattice.implied(level).isdisjoint(asked)):
+        return True
+    return any(level in lattice.implied(one) and _is_undecided(one, verdicts) for one in asked)
+
+
+def _is_undecided(level: Level, verdicts: Sequence[Verdict]) -> bool:
+    is_proved = any(level in lattice.implied(other) for other in _held(verdicts))
+    return not is_proved and not _is_broken(level, verdicts)
 
 
 def _is_open(level: Level, verdicts: Sequence[Verdict]) -> bool:

@@ -112,6 +112,15 @@ def judge_versions(
     return _judge_by(by_versions, history, asked, max_anomalies, claims, time_limit=time_limit)
 
 
+def _left_to_versions(asked: Sequence[Level], verdicts: Sequence[Verdict]) -> tuple[Level, ...]:
+    """The levels that are asked of the order of versions.
+
+    A level of commit orders that values decide is none of them: it would have every other level searched for.
+    """
+    decided = {verdict.level for verdict in verdicts if verdict.outcome is not Outcome.UNKNOWN}
+    return tuple(level for level in asked if level in version_order.LEVELS or level not in decided)
+
+
 def _judge_by(  # noqa: PLR0913 - the question, and its limits
     checkers: Sequence[ModuleType],
     history: History,
@@ -142,7 +151,7 @@ def _judge_by(  # noqa: PLR0913 - the question, and its limits
                     max_anomalies=max_anomalies,
                     assume=claims,
                     time_limit=time_limit,
-                    asked=asked,
+                    asked=_left_to_versions(asked, verdicts),
                     witnessed=_witnessed(asked, covering=covering) if witness else (),
                 )
                 verdicts += judgement.verdicts()
