@@ -103,7 +103,7 @@ class ArangoHttp:
         try:
             said: str = self.request("GET", "/_api/version").document()["version"]
         except (OSError, http.client.HTTPException, ArangoError, ValueError, KeyError) as error:
-            reason = str(error) or type(error).__name__
+            reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
             hint = "does ArangoDB run there, and is the user allowed to use it?"
             raise DatabaseError(f"cannot use {self.where}: {reason}\n\nhint: {hint}") from None
         return said

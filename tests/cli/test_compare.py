@@ -23,18 +23,18 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_name_is_on_one_line_whatever_it_holds(tmp_path: Path) -> None:
     (tmp_path / "two\nlines.txt").write_text("w(1,1,1,1)\n")
-    assert run("compare", "good.txt", "two\nlines.txt").out.startswith("A: good.txt\nB: two\\nlines.txt\n\n")
+    assert "\n\nA: good.txt\nB: two\\nlines.txt\n\n" in run("compare", "good.txt", "two\nlines.txt").out
 
 
 def test_a_level_that_only_b_breaks_is_printed_and_is_the_status() -> None:
     done = run("compare", "good.txt", "bad.txt", "--level", "read-committed", "--level", "pl-1")
     assert (done.status, done.err) == (1, "")
     assert done.out == (
-        "A: good.txt\n"
-        "B: bad.txt\n"
-        "\n"
         "B breaks read-committed; A does not.\n"
         "A and B agree on 1 of 2 levels.\n"
+        "\n"
+        "A: good.txt\n"
+        "B: bad.txt\n"
         "\n"
         "level           A      B\n"
         "read-committed  holds  violated\n"

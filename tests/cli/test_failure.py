@@ -30,7 +30,11 @@ SMALL = ("--workload", "list-append", "--transactions", 300, "--sessions", 2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("run", "sqlite", "--seconds", "x"), "Invalid value for '--seconds': 'x' is not a number."),
+        (
+            ("run", "sqlite", "--seconds", "x"),
+            "Invalid value for '--seconds': 'x' is no duration such as 5s, 500ms, 2m or 8h",
+        ),
+        (("run", "sqlite", "--rate", "x"), "Invalid value for '--rate': 'x' is not a number."),
         (("run", "sqlite", "--keys", "1.5"), "Invalid value for '--keys': '1.5' is not a whole number."),
         (("completion",), "Missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish"),
     ],
@@ -48,6 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     install(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # of processes that a test starts
     monkeypatch.setattr(connections, "_PATIENCE", 0.1)
     return tmp_path
 

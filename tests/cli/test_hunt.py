@@ -31,7 +31,11 @@ def hunt(*arguments: str) -> Result:
 
 
 @pytest.mark.slow
-def test_a_broken_promise_is_found_shrunk_and_reported(tmp_path: Path) -> None:
+def test_a_broken_promise_is_found_shrunk_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The history is longer: the search starts around the anomaly.
+    monkeypatch.setattr("isoscope.run.campaign._SHRUNK_BELOW", 100)
     arguments = (
         "--isolation",
         "snapshot-isolation",
@@ -73,6 +77,14 @@ def test_a_campaign_goes_on_where_it_was(tmp_path: Path) -> None:
     assert hunt(*same, "--seeds", "2").return_value == 0
     seeds = [json.loads(line)["seed"] for line in (tmp_path / "runs.jsonl").read_text().splitlines()[1:]]
     assert seeds[-1] == 1
+
+
+def test_a_budget_that_is_spent_leaves_the_answer_open_for_the_rest(tmp_path: Path) -> None:
+    arguments = ("--isolation", "serializable", "--seconds", "100ms", "--budget", "10ms", "--seeds", "3")
+    done = hunt("simulated", *arguments, "--out", str(tmp_path))
+    assert done.return_value == 0
+    assert "Yes. Every promise was kept so far (1 run, 2 left, 0 findings)." in done.output.splitlines()
+    assert "the budget is spent: the same command goes on" in done.output.splitlines()
 
 
 def test_a_database_that_cannot_run_is_a_row_with_a_problem(tmp_path: Path) -> None:

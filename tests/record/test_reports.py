@@ -41,7 +41,9 @@ def test_the_page_shows_the_statement_and_the_advice(tmp_path: Path) -> None:
     page = (tmp_path / "report.html").read_text()
     assert '<code class="sql">SELECT name FROM users WHERE id = %s  [1]</code>' in page
     assert "&lt;y&gt;" in page
-    assert "<h4>To prevent it</h4>" in page
+    assert "app.py, line 2" in page
+    assert "/app.py, line 2" not in page, "the program is not in the folder of its history"
+    assert '<h4>To prevent it</h4>\n<p class="prevention">Add FOR UPDATE' in page
 
 
 def test_a_part_of_a_history_keeps_its_statements(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ def test_a_program_runs_although_it_cannot_be_recorded(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_command_that_records_nothing_is_a_mistake(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "isoscope", "record", "--", sys.executable, "-c", "pass"],
+        [sys.executable, "-m", "isoscope", "record", "--", sys.executable, "-c", "exit(3)"],
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -242,7 +242,7 @@ def test_a_command_that_records_nothing_is_a_mistake(tmp_path: Path) -> None:
         timeout=60,
     )
     assert done.returncode == 2
-    assert "no transaction was recorded" in done.stderr
+    assert "ended with status 3, and no transaction was recorded" in done.stderr
 
 
 @pytest.mark.parametrize(

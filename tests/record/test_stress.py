@@ -126,7 +126,39 @@ def test_a_program_that_cannot_be_imported_is_told_with_its_line(
 def test_a_program_that_is_not_there_is_one_message(tmp_path: Path) -> None:
     done = run(tmp_path, "shop.py")
     assert done.returncode == 2
-    assert done.stderr.startswith("error: shop.py does not exist\n\nhint: TRANSACTIONS = [")
+    assert done.stderr.startswith("error: shop.py does not exist\n\nhint: the file has TRANSACTIONS = [")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "answer"),
+    [
+        (("--max-seconds", "0.1"), "Not decided: whether all interleavings satisfy serializability (0 inter"),
+        (("--level", "pl-2"), "Yes. All interleavings satisfied PL-2 ("),
+    ],
+)
+def test_options_may_follow_the_file_and_the_answer_comes_first(
+    arguments: tuple[str, str], answer: str, tmp_path: Path
+) -> None:
+    (tmp_path / "app.py").write_text(
+        "import sqlite3, time\n"
+        "def order():\n"
+        "    time.sleep(0.1)\n"
+        "    connection = sqlite3.connect('app.db', timeout=20)\n"
+        "    connection.execute('CREATE TABLE IF NOT EXISTS t (id INTEGER PRIMARY KEY)')\n"
+        "    connection.execute('INSERT INTO t DEFAULT VALUES')\n"
+        "    connection.commit()\n"
+        "TRANSACTIONS = [order]\n"
+    )
+    done = run(tmp_path, "app.py", *arguments)
+    assert done.stdout.startswith(answer), done.stderr
+
+
+@pytest.mark.slow
+def test_an_unknown_option_is_not_taken_for_a_command(tmp_path: Path) -> None:
+    done = run(tmp_path, "--levels", "pl-2", "app.py")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: No such option '--levels'")
 
 
 @pytest.mark.slow
@@ -140,4 +172,4 @@ def test_copies_of_a_command_run_at_the_same_time(tmp_path: Path) -> None:
     )
     done = run(tmp_path, "--max-seconds", "0.1", "--", sys.executable, "app.py")
     assert done.returncode == 0, done.stderr
-    assert done.stdout == "1 run of 2 copies, no violation of serializable, 0 undecided\n"
+    assert done.stdout == "Yes. All runs of 2 copies satisfied serializability (1 run, 0 undecided).\n"

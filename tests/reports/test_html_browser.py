@@ -83,6 +83,16 @@ def test_the_page_opens_with_the_summary_and_its_lattice(opened: Opened) -> None
     expect(page.locator("#counterexamples")).to_be_hidden()
 
 
+def test_one_level_is_drawn_no_larger_than_many(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    path.write_text(render_html(check(MANY, ["read-atomic"])), encoding="utf-8")
+    shown = Opened(browser, path)
+    box = shown.at().locator("svg.lattice").bounding_box()
+    assert box is not None
+    assert box["width"] < 300
+    shown.context.close()
+
+
 def test_a_level_leads_to_its_counterexample_and_the_back_button_back(opened: Opened) -> None:
     page = opened.at()
     page.wait_for_selector(".js")

@@ -190,7 +190,7 @@ class Stress:
         happened = self._interleaving.run(self.transactions[stopped], self.transactions[other], gap)
         path = self._recorded.save(self._folder / "interleaving.program")
         history = formats.load(path)
-        return happened, History(history.columns, replace(history.source, path=f"{stopped}, {other}"))
+        return happened, History(history.columns, replace(history.source, path=f"{stopped} and {other}"))
 
     def _prepare(self) -> None:
         if self.setup is not None:

@@ -49,7 +49,7 @@ def command() -> None:
     is for looking, and for further questions.
 
     \b
-    Example:
+    Examples:
         isoscope graph load history.edn graphs.lbug
         isoscope graph check graphs.lbug --level serializable
         isoscope graph query graphs.lbug busiest-keys
@@ -124,7 +124,7 @@ def check(
     decides.
 
     \b
-    Example:
+    Examples:
         isoscope graph check graphs.lbug
         isoscope graph check graphs.lbug --level si --method cycle --depth 3
     """
@@ -166,7 +166,7 @@ def query(
     query that would change the database is rejected (ArangoDB: is not).
 
     \b
-    Example:
+    Examples:
         isoscope graph query graphs.lbug
         isoscope graph query graphs.lbug why-before --set from=T3 --set to=T7
         isoscope graph query graphs.lbug 'MATCH (t:Transaction) RETURN t.name, t.reads ORDER BY t.reads'

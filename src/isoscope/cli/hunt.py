@@ -112,6 +112,9 @@ def command(
             campaign.run(budget=budget, starts=starts, kept=kept.add)
         except KeyboardInterrupt:
             click.echo("interrupted: the same command goes on", err=True)
+        else:
+            if campaign.left:
+                click.echo("the budget is spent: the same command goes on", err=True)
     return _write(campaign, kept.findings)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 
-@click.command("record", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("record")
 @click.argument("program", nargs=-1, metavar="-- COMMAND...", type=click.UNPROCESSED)
 @click.option("--output", "-o", default="recorded.program", show_default=True,
               type=click.Path(dir_okay=False), help="File that the history is written to.")  # fmt: skip
@@ -75,7 +75,10 @@ def _recorded(program: tuple[str, ...], folder: str | None, output: Path) -> int
             "hint: `isoscope record -- python app.py`, or `isoscope record --folder FOLDER`"
         )
     if folder is not None:
-        _save(Recorded(Path(folder)), output)
+        recorded = Recorded(Path(folder))
+        if not recorded.count:
+            raise UsageError(f"no transaction was recorded into {folder}")
+        _save(recorded, output)
         return 0
     with recorded_command(program) as (ended, recorded):
         _save(recorded, output)
@@ -83,12 +86,6 @@ def _recorded(program: tuple[str, ...], folder: str | None, output: Path) -> int
 
 
 def _save(recorded: Recorded, path: Path) -> None:
-    if not recorded.count:
-        raise UsageError(
-            "the command ran, and no transaction was recorded\n\n"
-            "hint: recorded are Python programs with psycopg 3, psycopg2, PyMySQL, sqlite3 or DuckDB"
-            " and isoscope[record]"
-        )
     try:
         recorded.save(path)
     except OSError as error:

@@ -11,7 +11,13 @@ import click
 
 from isoscope import __version__
 from isoscope.cli import BAD_INPUT, run_text, terminal
-from isoscope.cli.cluster_options import CLUSTER_PARAMETERS, cluster_options, deployment_features, fault_plan
+from isoscope.cli.cluster_options import (
+    CLUSTER_PARAMETERS,
+    Duration,
+    cluster_options,
+    deployment_features,
+    fault_plan,
+)
 from isoscope.cli.exit_status import UNDECIDED, explained, fail_on_option, status
 from isoscope.cli.hermitage import run_scripts
 from isoscope.cli.options import SectionedCommand, parse_levels, refuse_given, time_limit_option
@@ -76,7 +82,7 @@ _SECTIONS = {
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE",
               help="Setting of the database; may be repeated.")  # fmt: skip
 @cluster_options
-@click.option("--seconds", type=click.FloatRange(0, 10**7, min_open=True), help="End after this time.",
+@click.option("--seconds", type=Duration(), metavar="DURATION", help="End after this time: 10, 10s, 5m, 2h.",
               show_default=f"{DEFAULT_SECONDS:.0f}, unless --transactions is given")  # fmt: skip
 @click.option("--transactions", type=click.IntRange(1, 2**31),
               help="End after so many transactions, aborted ones included.")  # fmt: skip

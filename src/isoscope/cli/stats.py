@@ -50,7 +50,7 @@ def command(
     charts say which. With --activity --json, the document has every number that the charts show.
 
     \b
-    Example:
+    Examples:
         isoscope stats history.edn
         isoscope stats history.edn --graph
         isoscope stats history.edn --activity --plot history.svg

@@ -18,6 +18,7 @@ from isoscope.cli import terminal
 from isoscope.cli.options import parse_level
 from isoscope.cli.report_files import ReportFiles, report_file_options
 from isoscope.errors import UsageError
+from isoscope.levels import DEFINITIONS
 from isoscope.reports import render_text
 from isoscope.reports.plain_text import counted
 from isoscope.reports.terminal import paragraph
@@ -32,11 +33,16 @@ __all__ = ["command"]
 
 #: The module of `os.environ`, as tracebacks name it.
 _MODULE_OS = ("<frozen os>", os.__file__)
-_EXPECTED = "TRANSACTIONS = [order, cancel], and setup() if they need rows"
+_EXPECTED = "the file has TRANSACTIONS = [order, cancel], and setup() if they need rows"
 _STATUS = {Outcome.HOLDS: 0, Outcome.VIOLATED: 1, Outcome.UNKNOWN: 3}
+#: What is said of all that was run, if nothing broke the level; if something did, a report has said so.
+_ANSWERS = {
+    Outcome.HOLDS: "Yes. All {} satisfied {}",
+    Outcome.UNKNOWN: "Not decided: whether all {} satisfy {}",
+}
 
 
-@click.command("stress", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.command("stress")
 @click.argument("program", nargs=-1, required=True, metavar="FILE.py | -- COMMAND...", type=click.UNPROCESSED)
 @click.option("--level", default="serializable", show_default=True, metavar="LEVEL", callback=parse_level,
               help="Level that every interleaving must satisfy.")  # fmt: skip
@@ -87,7 +93,7 @@ def command(
             result = _transactions(program[0], level, seed=seed, max_seconds=max_seconds, find_all=find_all)
             for finding in result.findings:
                 files.add(finding.report)
-                _print(finding.report, _found(finding), _advice(finding))
+                _print(finding.report, f"{_found(finding)} {_advice(finding)}")
             _keep(output, result)
             click.echo(_summary(result))
             return _STATUS[result.outcome]
@@ -165,10 +171,9 @@ def _advice(finding: StressFinding) -> str:
     return f"Tried out: {finding.suggestion}. With this change the same interleaving satisfies the level."
 
 
-def _print(report: Report, before: str, after: str) -> None:
-    terminal.echo(f"{paragraph(before, width=terminal.width(), margin=0)}\n\n")
+def _print(report: Report, said: str) -> None:
     terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
-    terminal.echo(f"\n{paragraph(after, width=terminal.width(), margin=0)}\n\n" if after else "")
+    terminal.echo(f"{paragraph(said, width=terminal.width(), margin=0)}\n")
 
 
 def _keep(output: str | None, result: StressResult) -> None:
@@ -180,11 +185,18 @@ def _keep(output: str | None, result: StressResult) -> None:
 
 
 def _summary(result: StressResult) -> str:
-    found = f"{counted(len(result.findings), 'violation')} of {result.level}"
-    said = f"{counted(result.rounds, 'interleaving')}, {found}"
+    counts = f"{counted(result.rounds, 'interleaving')}, {counted(len(result.findings), 'violation')}"
     if result.undecided:
-        said += f", {result.undecided} undecided ({'; '.join(result.reasons)})"
-    return said if result.is_complete else f"{said}; the time was over before all were run"
+        counts += f", {result.undecided} undecided: {'; '.join(result.reasons)}"
+    if not result.is_complete:
+        counts += "; the time was over before all were run"
+    return _answered(result.outcome, "interleavings", result.level, counts)
+
+
+def _answered(outcome: Outcome, what: str, level: Level, counts: str) -> str:
+    """The answer in one sentence, unless a report has given it."""
+    answer = _ANSWERS.get(outcome)
+    return f"{answer.format(what, DEFINITIONS[level].noun)} ({counts})." if answer else counts
 
 
 def _command(
@@ -203,8 +215,6 @@ def _command(
     deadline, runs, undecided = monotonic() + max_seconds, 0, 0
     while runs == 0 or monotonic() < deadline:
         with recorded_command(program, copies=copies, seed=f"{seed}-{runs}") as (_, recorded):
-            if not recorded.count:
-                raise UsageError("the command ran, and no transaction was recorded")
             path = recorded.save(output or recorded.folder / "stress.program")
             report = checkers.check(formats.load(path), [level], max_anomalies=1)
         runs += 1
@@ -212,7 +222,9 @@ def _command(
         undecided += outcome is Outcome.UNKNOWN
         if outcome is Outcome.VIOLATED:
             files.add(replace(report, asked=(level,)))
-            _print(report, f"Run {runs} of {copies} copies broke the level.", "")
+            _print(report, f"Run {runs} of {copies} copies broke the level.")
             return _STATUS[outcome]
-    click.echo(f"{counted(runs, 'run')} of {copies} copies, no violation of {level}, {undecided} undecided")
-    return _STATUS[Outcome.UNKNOWN if undecided else Outcome.HOLDS]
+    outcome = Outcome.UNKNOWN if undecided else Outcome.HOLDS
+    counts = f"{counted(runs, 'run')}, {undecided} undecided"
+    click.echo(_answered(outcome, f"runs of {copies} copies", level, counts))
+    return _STATUS[outcome]

@@ -24,7 +24,7 @@ def recorded_command(
 ) -> Iterator[tuple[int, Recorded]]:
     """Runs copies of a command at the same time; its worst status and what was recorded.
 
-    With a seed, statements that follow a read are delayed.
+    With a seed, statements that follow a read are delayed. Raises `UsageError` if nothing was recorded.
     """
     with TemporaryDirectory(prefix="isoscope-") as folder:
         running: list[subprocess.Popen[bytes]] = []
@@ -38,7 +38,14 @@ def recorded_command(
                 if one.poll() is None:
                     one.kill()
                     one.wait()
-        yield status, Recorded(Path(folder))
+        recorded = Recorded(Path(folder))
+        if not recorded.count:
+            raise UsageError(
+                f"the command ended with status {status}, and no transaction was recorded\n\n"
+                "hint: Python programs with psycopg 3, psycopg2, PyMySQL, sqlite3 or DuckDB are recorded, "
+                "if isoscope[record] is installed for them"
+            )
+        yield status, recorded
 
 
 def _started(command: Sequence[str], env: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -101,7 +101,9 @@ def campaign_answer(rows: Sequence[CampaignRow], findings: Sequence[CampaignFind
         "broken": f"No. {shown} broke {promise}",
         "not decided": f"Not decided: whether {shown} kept {promise}",
         "did not run": f"Not decided: {shown} did not run",
-        "": "Yes. Every promise was kept" if rows else "Not decided: nothing was run",
+        "": f"Yes. Every promise was kept{' so far' * bool(left)}"
+        if rows
+        else "Not decided: nothing was run",
     }
     return f"{said[worst]} ({', '.join(counts)})."
 

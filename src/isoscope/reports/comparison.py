@@ -82,11 +82,11 @@ class Comparison:
     def render_text(self, *, width: int = 100) -> str:
         """The differences in words, then tables."""
         blocks = [
+            "\n".join(paragraph(line, width=width) for line in self._differences()),
             "\n".join(
                 f"{name}: {harmless(str(run.report.history['path']))}"
                 for name, run in zip("AB", (self.a, self.b), strict=True)
             ),
-            "\n".join(paragraph(line, width=width) for line in self._differences()),
             _table(["level", "A", "B"], self._level_rows(), width),
             _table(["anomaly", "A", "B"], self._anomaly_rows(), width),
             _table(["", "A", "B"], [row for row in self._numbers() if row[1:] != _IN_NEITHER], width),

@@ -257,9 +257,12 @@ def _time_axis(activity: Activity) -> Iterator[str]:
 
 
 def _apart(ends: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Labels in the order of their heights, moved down where they would touch, and up from the bottom."""
+    """Labels in the order of their heights, moved down where they would touch, and up from the bottom.
+
+    Of equal heights, the last is the highest: the lines come from the lowest up, p50 first and max last.
+    """
     placed: list[tuple[float, str]] = []
-    for y, name in sorted(ends):
+    for y, name in sorted(ends, key=lambda end: (end[0], -ends.index(end))):
         placed.append((max(y, placed[-1][0] + _GAP) if placed else y, name))
     limit = _FRAME.bottom + 4
     for place in range(len(placed) - 1, -1, -1):

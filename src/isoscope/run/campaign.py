@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Campaign", "Combination", "FoundAnomaly", "RunRecord", "combinations"]
 
 _RUNS = "runs.jsonl"
-#: Transactions above which a history is not shrunk from: the search would take too long.
+#: The most transactions from which the search for a small example starts: from more, it would take too long.
 _SHRUNK_BELOW = 50_000
 #: Seconds for the check of one run.
 _TIME_LIMIT = 20.0
@@ -270,17 +270,20 @@ class Campaign:
         return record, completed, report
 
     def _shrunk(self, completed: CompletedRun, report: Report, one: FoundAnomaly) -> History:
-        """The few transactions of a history that show an anomaly, or all of a history that is too long."""
+        """The few transactions of a history that show an anomaly, or all if no start is short enough."""
         history, level = completed.history, levels.parse(one.level)
         near = next(finding.anomalies for finding in report.findings if finding.name == one.name)
-        if len(history) > _SHRUNK_BELOW or not near:
-            return history
 
         def shows(part: History) -> bool:
+            if len(part) > _SHRUNK_BELOW:
+                return False
             [verdict] = checkers.check(part, [level], max_anomalies=1, time_limit=_TIME_LIMIT).verdicts
             return one.name in verdict.anomaly_counts
 
-        return explain.shrink(history, shows, near=near) if shows(history) else history
+        try:
+            return explain.shrink(history, shows, near=near) if near else history
+        except ValueError:  # No part that was tried shows it.
+            return history
 
     def _keep(self, record: RunRecord) -> None:
         self.records.append(record)

@@ -54,7 +54,9 @@ class Client:
             answer = json.loads(self._connection.getresponse().read())
         except (OSError, http.client.HTTPException, ValueError) as error:
             self._connection.close()
-            raise ConnectionLost(str(error) or type(error).__name__) from None
+            raise ConnectionLost(
+                getattr(error, "strerror", None) or str(error) or type(error).__name__
+            ) from None
         if isinstance(answer, dict) and answer.get("errors"):
             raise _failure(answer["errors"][0])
         return answer

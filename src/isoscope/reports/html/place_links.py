@@ -58,7 +58,8 @@ class PlaceLinks:
         place = Place.parse(text)
         if place is None:
             return PlaceLink(text, has_number=False)
-        inside = "" if place.path == self._path else f"{os.path.relpath(place.path, self._path)}, "
+        folder = os.path.join(self._path, "")  # noqa: PTH118 - Path would drop the separator
+        inside = "" if place.path == self._path else f"{place.path.removeprefix(folder)}, "
         if place.path not in self._files:
             self._files[place.path] = self._href(place.path)
         href = self._files[place.path]
