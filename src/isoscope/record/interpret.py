@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isoscope.record.absent_rows import AbsentRows
 from isoscope.record.plan import Kind
 from isoscope.record.rows import SeenRow, seen_rows
-from isoscope.record.versions import INITIAL, Versions, content_text
+from isoscope.record.stamps import drop_unconfirmed, own_row
+from isoscope.record.versions import INITIAL, Versions, content_text, written_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,6 +58,7 @@ def interpret(transactions: Sequence[TracedTransaction]) -> Interpretation:
 class _Interpreter:
     def __init__(self, transactions: Sequence[TracedTransaction]) -> None:
         self.transactions = transactions
+        drop_unconfirmed(transactions)
         self.versions = Versions(transactions)
         #: Rows that transactions wrote which were not recorded, with their versions.
         self.outside: dict[str, dict[str, str]] = {}
@@ -99,8 +102,7 @@ class _Interpreter:
 
     def _accesses(self, one: TracedTransaction, done: Statement, absent: AbsentRows) -> Iterator[Access]:
         if done.plan.kind is Kind.NOT_UNDERSTOOD:
-            self.uncovered[done.sql, done.plan.reason] += 1
-            yield Access("range-read", statement=done, uncovered=done.plan.reason)
+            yield self._unread(done, done.plan.reason)
             return
         shown = seen_rows(done, one.database)
         if one.status != "aborted":
@@ -109,7 +111,17 @@ class _Interpreter:
             yield from self._changes(one, done, shown)
             return
         for seen in shown:
-            yield Access("read", seen.key, self._value(one, seen), done)
+            own = own_row(one, done, seen) if one.database.has_stamps else None
+            if own is not None and own.content == seen.content:
+                yield Access("read", seen.key, _written(one, done, seen), done)
+            elif own is not None or (one.database.has_stamps and not seen.stamp):
+                yield self._unread(done, "a row that it read does not show which version it is")
+            else:
+                yield Access("read", seen.key, self._value(one, seen), done)
+
+    def _unread(self, done: Statement, reason: str) -> Access:
+        self.uncovered[done.sql, reason] += 1
+        return Access("range-read", statement=done, uncovered=reason)
 
     def _not_shown(
         self, one: TracedTransaction, done: Statement, absent: AbsentRows, shown: set[str]
@@ -126,8 +138,7 @@ class _Interpreter:
             else:
                 yield Access("not-shown", row.key, list(row.unseen), done)
         for reason in reasons:
-            self.uncovered[done.sql, reason] += 1
-            yield Access("range-read", statement=done, uncovered=reason)
+            yield self._unread(done, reason)
 
     def _changes(self, one: TracedTransaction, done: Statement, shown: list[SeenRow]) -> Iterator[Access]:
         for seen in shown:
@@ -139,7 +150,7 @@ class _Interpreter:
     def _value(self, reader: TracedTransaction, seen: SeenRow) -> Any:
         """The version that a read shows, by the name of its writer."""
         if not reader.database.has_versions:
-            return self._content(seen)
+            return self._stamped(seen) or self._content(seen)
         writer = self.versions.writers.get(seen.version)
         if writer is not None:
             if not self._has_written(writer, seen.key):
@@ -150,6 +161,12 @@ class _Interpreter:
         name = f"outside_{seen.version}"
         self.outside.setdefault(name, {})[seen.key] = name
         return name
+
+    def _stamped(self, seen: SeenRow) -> str | None:
+        """The version that was committed at the time that a read shows; None if no recorded one was."""
+        if not seen.stamp:
+            return None
+        return self.versions.stamped.get((seen.key, Decimal(seen.stamp), content_text(seen.content)))
 
     def _content(self, seen: SeenRow) -> str:
         """The content that a read shows; the first that no transaction wrote was there before."""
@@ -193,4 +210,4 @@ class _Interpreter:
 def _written(one: TracedTransaction, done: Statement, seen: SeenRow) -> Any:
     if done.plan.kind is Kind.DELETE:
         return f"{one.label}_deleted"
-    return one.label if one.database.has_versions else content_text(seen.content)
+    return one.label if one.database.has_versions else written_content(one, seen)
