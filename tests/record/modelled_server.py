@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import struct
 from collections import defaultdict
 from contextlib import contextmanager, suppress
@@ -13,6 +12,7 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Answer", "ModelledServer", "Table", "modelled"]

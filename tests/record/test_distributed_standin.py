@@ -1,7 +1,7 @@
 """PostgreSQL as a stand-in for YugabyteDB, whose SQL layer it is, and for CockroachDB.
 
-For the second, `pg_xact_commit_timestamp` of a row's `xmin` stands for the time of the commit: it is NULL for the
-rows that the transaction itself wrote, and the order of commits for two versions of one row.
+For the second, `pg_xact_commit_timestamp` of a row's `xmin` stands for the time of the commit: it is NULL for
+the rows that the transaction itself wrote, and the order of commits for two versions of one row.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ def test_rows_are_known_by_their_content(
         "DROP TABLE IF EXISTS things; CREATE TABLE things (id integer PRIMARY KEY, name text, price numeric,"
         " made timestamptz, is_new boolean, data jsonb, place point)"
     )
-    values = "(1, 'a', 1.50, '2026-01-01 12:00+00', true, '{}', '(1,2)'), (2, NULL, NULL, NULL, NULL, NULL, NULL)"
+    values = (
+        "(1, 'a', 1.50, '2026-01-01 12:00+00', true, '{}', '(1,2)'), (2, NULL, NULL, NULL, NULL, NULL, NULL)"
+    )
     with record() as recorded, psycopg.connect(running.url()) as connection:
         connection.execute(f"INSERT INTO things VALUES {values}")
         connection.commit()
@@ -83,7 +85,9 @@ def test_the_columns_that_the_server_does_not_have_are_never_sent_in_a_transacti
     running: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     taken_for("cockroachdb", monkeypatch)
-    running.ask("DROP TABLE IF EXISTS counters; CREATE TABLE counters (id integer PRIMARY KEY, value integer)")
+    running.ask(
+        "DROP TABLE IF EXISTS counters; CREATE TABLE counters (id integer PRIMARY KEY, value integer)"
+    )
     running.ask("INSERT INTO counters VALUES (1, 0)")
     with record() as recorded, psycopg.connect(running.url()) as connection:
         assert connection.execute("SELECT value FROM counters WHERE id = %s", [1]).fetchone() == (0,)
@@ -127,6 +131,7 @@ def with_commit_times(monkeypatch: pytest.MonkeyPatch) -> Iterator[Running]:
         return f"extract(epoch FROM pg_xact_commit_timestamp({alias}.xmin))::text"
 
     def asked(self: Any, text: Any, *given: Any, **named: Any) -> Any:
+        found: Any
         if text == b"COMMIT":
             found = yield from command(self, b"SELECT pg_current_xact_id_if_assigned()::text")
             self.xid = found.get_value(0, 0)

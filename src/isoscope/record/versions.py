@@ -138,6 +138,12 @@ class Versions:
                 self._firsts.setdefault(f"{row.key}\0{transaction.number}", (statement, seen))
             row.versions.append(version)
 
+    def stamped_value(self, seen: SeenRow) -> str | None:
+        """The version that was committed at the time that a read shows; None if no recorded one was."""
+        if not seen.stamp:
+            return None
+        return self.stamped.get((seen.key, Decimal(seen.stamp), content_text(seen.content)))
+
     def row(self, seen: SeenRow) -> RowHistory:
         """The history of a row, new if it was not seen before."""
         found = self.rows.get(seen.key)
