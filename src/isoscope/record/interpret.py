@@ -119,8 +119,6 @@ class _Interpreter:
                 yield Access("read", seen.key, _written(one, done, seen), done)
             elif own is not None or (one.database.has_stamps and not seen.stamp):
                 yield self._unread(done, "a row that it read does not show which version it is")
-            elif self._is_doubtful(one, done, seen):
-                yield self._unread(done, "a row that it read may have been like this before the recording")
             else:
                 yield Access("read", seen.key, self._value(one, done, seen), done)
 
@@ -173,17 +171,11 @@ class _Interpreter:
             return version.value
         return self.initial_contents.of_key.get(key, INITIAL)
 
-    def _is_doubtful(self, reader: TracedTransaction, done: Statement, seen: SeenRow) -> bool:
-        if reader.database.has_versions or self.versions.stamped_value(seen) is not None:
-            return False
-        return self.initial_contents.is_doubtful(reader, done, seen)
-
     def _content(self, done: Statement, seen: SeenRow) -> str:
         """The content that a read shows; the first that no transaction wrote was there before."""
         value = content_text(seen.content)
         is_new = (seen.key, value) not in self.outside_contents
-        is_initial = self.initial_contents.of_key.get(seen.key) == value
-        if is_new and not is_initial and self.initial_contents.is_unwritten(done, seen):
+        if is_new and self.initial_contents.is_from_outside(done, seen):
             self.outside.setdefault(f"outside_{len(self.outside) + 1}", {})[seen.key] = value
             self.outside_contents.add((seen.key, value))
         return value
