@@ -256,3 +256,34 @@ def test_a_damaged_file_is_refused_with_its_line(tmp_path: Path, line: str) -> N
     with pytest.raises(isoscope.FormatError) as caught:
         isoscope.load(path)
     assert str(caught.value).startswith(f"{path}:")
+
+
+def old_row(folder: Path, *transactions: list[str]) -> History:
+    """Transactions on a row that was there before the recording."""
+    path = folder / "old.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE counters (id INTEGER PRIMARY KEY, value INTEGER)")
+        connection.execute("INSERT INTO counters VALUES (1, 0)")
+    connection.close()
+    with record() as recorded:
+        connection = sqlite3.connect(path, isolation_level=None)
+        for statements in transactions:
+            for statement in ("BEGIN", *statements, "COMMIT"):
+                connection.execute(statement).fetchall()
+        connection.close()
+    return isoscope.load(recorded.save(folder / "old.program"))
+
+
+READ = "SELECT value FROM counters WHERE id = 1"
+
+
+def test_a_content_of_before_that_is_written_again_is_not_yet_that_of_the_writer(tmp_path: Path) -> None:
+    write = "UPDATE counters SET value = {} WHERE id = 1"
+    found = old_row(tmp_path, [READ, write.format(1)], [READ, write.format(0)], [READ])
+    assert isoscope.check(found, "serializable").holds("serializable")
+
+
+def test_the_state_of_before_has_one_name_whether_it_was_shown_or_not(tmp_path: Path) -> None:
+    hidden = "SELECT value FROM counters WHERE value = 5"
+    found = old_row(tmp_path, [hidden], [READ], ["UPDATE counters SET value = 5 WHERE id = 1"], [READ])
+    assert isoscope.check(found, "serializable").holds("serializable")

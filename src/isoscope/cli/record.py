@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -56,6 +57,8 @@ def command(program: tuple[str, ...], *, output: str, names: tuple[str, ...], fo
         f" in {output}",
         err=bool(levels),
     )
+    for kind in _untried(Path(output)):
+        click.echo(f"note: {kind} is recorded by its documentation; this was never run on one", err=True)
     if ended:
         click.echo(f"note: the command ended with status {ended}", err=True)
     if not levels:
@@ -63,6 +66,13 @@ def command(program: tuple[str, ...], *, output: str, names: tuple[str, ...], fo
     report = checkers.check(history, levels)
     terminal.echo(render_text(report, width=terminal.width(), colour=terminal.has_colour()))
     return ended or status(report)
+
+
+def _untried(output: Path) -> list[str]:
+    """The databases of a recording on which the recorder was never run."""
+    with output.open(encoding="utf-8") as file:
+        kinds = json.loads(file.readline())["databases"]
+    return [kind for kind in kinds if kind in ("cockroachdb", "yugabytedb")]
 
 
 def _recorded(program: tuple[str, ...], folder: str | None, output: Path) -> int:

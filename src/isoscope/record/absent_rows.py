@@ -125,10 +125,18 @@ def _absent(reader: TracedTransaction, statement: Statement, row: RowHistory, al
     found = _seen(
         row.key, [*zip(states, answers, could_be_seen, strict=True)], is_whole=not row.is_seen_outside
     )
-    if found.unseen and not reader.database.has_versions and states[0].value in found.unseen:
-        # The initial state has no value of this name where values are contents.
-        return replace(found, unseen=tuple(one for one in found.unseen if one != states[0].value))
-    return found
+    return found if reader.database.has_versions else _by_content(found, states, answers)
+
+
+def _by_content(found: AbsentRow, states: list[Version], answers: list[bool | None]) -> AbsentRow:
+    """The same where values are contents: the initial state has none of its name.
+
+    It may be like a later version, so that the clock excludes no content: only the condition does.
+    """
+    matching = {str(one.value) for one, answer in zip(states, answers, strict=True) if answer is True}
+    left = (one for one in found.unseen if one != states[0].value)
+    kept = left if states[0].is_dead else (one for one in left if str(one) in matching)
+    return replace(found, unseen=tuple(kept))
 
 
 def _seen(key: str, states: list[tuple[Version, bool | None, bool]], *, is_whole: bool) -> AbsentRow:

@@ -51,6 +51,33 @@ DIALECTS = {
         returning=(Kind.INSERT, Kind.DELETE),
     ),
 }
+# The protocol is that of PostgreSQL, and rows have no `xmin`: https://github.com/yugabyte/yugabyte-db/issues/24843.
+# Each column is a text, so that no type is unknown to JSON. Writers may not lock rows before they commit, so
+# that only commits that do not overlap tell an order. `postgresql_catalog.py` has every statement prepared
+# by the server before it is changed: neither database was ever run here.
+DIALECTS["yugabytedb"] = replace(
+    DIALECTS["postgresql"],
+    version="",
+    plain=frozenset(),
+    row="",
+    collect="json_agg(json_build_array({}))::text",
+    pair="json_build_object({})::text",
+    cell="{}::text",
+    is_commit_ordered=True,
+    has_parts=False,
+    has_text_cells=True,
+    past=("yb_read_from_followers",),
+)
+# The column shows when a version was committed, but not in RETURNING ("column does not exist", by its own
+# test `system_columns`), and of a transaction's own writes a time that changes until the commit
+# (https://github.com/cockroachdb/cockroach/issues/58046). So the content of a row is its version here, too,
+# and the time says which of several writers of the same content it was.
+DIALECTS["cockroachdb"] = replace(
+    DIALECTS["yugabytedb"],
+    stamp="crdb_internal_mvcc_timestamp",
+    past=("as of system time", "follower_reads"),
+    is_restarting=True,
+)
 DIALECTS["mysql"] = replace(DIALECTS["mariadb"], returning=())
 # Rows name their writers as on PostgreSQL, and transactions commit one after the other.
 DIALECTS["simulated"] = replace(

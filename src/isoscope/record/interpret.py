@@ -11,14 +11,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from isoscope.record.absent_rows import AbsentRows
+from isoscope.record.initial_contents import InitialContents
 from isoscope.record.plan import Kind
 from isoscope.record.rows import SeenRow, seen_rows
-from isoscope.record.versions import INITIAL, Versions, content_text
+from isoscope.record.stamps import drop_unconfirmed, own_row
+from isoscope.record.versions import INITIAL, Versions, content_text, written_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from isoscope.record.traces import Statement, TracedTransaction
+    from isoscope.record.versions import Version
 
 __all__ = ["Access", "Interpretation", "interpret"]
 
@@ -56,11 +59,14 @@ def interpret(transactions: Sequence[TracedTransaction]) -> Interpretation:
 class _Interpreter:
     def __init__(self, transactions: Sequence[TracedTransaction]) -> None:
         self.transactions = transactions
+        drop_unconfirmed(transactions)
         self.versions = Versions(transactions)
         #: Rows that transactions wrote which were not recorded, with their versions.
         self.outside: dict[str, dict[str, str]] = {}
         #: The content of rows that was there before the recording, where rows do not name their writers.
-        self.initial_contents: dict[str, str] = {}
+        self.initial_contents = InitialContents(transactions, self.versions)
+        #: Contents that no transaction wrote and that were not there before either.
+        self.outside_contents: set[tuple[str, str]] = set()
         self.uncovered: Counter[tuple[str, str]] = Counter()
         #: Writes that no statement shows, but a read does.
         self.inferred: dict[int, dict[str, None]] = {}
@@ -99,8 +105,7 @@ class _Interpreter:
 
     def _accesses(self, one: TracedTransaction, done: Statement, absent: AbsentRows) -> Iterator[Access]:
         if done.plan.kind is Kind.NOT_UNDERSTOOD:
-            self.uncovered[done.sql, done.plan.reason] += 1
-            yield Access("range-read", statement=done, uncovered=done.plan.reason)
+            yield self._unread(done, done.plan.reason)
             return
         shown = seen_rows(done, one.database)
         if one.status != "aborted":
@@ -109,7 +114,17 @@ class _Interpreter:
             yield from self._changes(one, done, shown)
             return
         for seen in shown:
-            yield Access("read", seen.key, self._value(one, seen), done)
+            own = own_row(one, done, seen) if one.database.has_stamps else None
+            if own is not None and own.content == seen.content:
+                yield Access("read", seen.key, _written(one, done, seen), done)
+            elif own is not None or (one.database.has_stamps and not seen.stamp):
+                yield self._unread(done, "a row that it read does not show which version it is")
+            else:
+                yield Access("read", seen.key, self._value(one, done, seen), done)
+
+    def _unread(self, done: Statement, reason: str) -> Access:
+        self.uncovered[done.sql, reason] += 1
+        return Access("range-read", statement=done, uncovered=reason)
 
     def _not_shown(
         self, one: TracedTransaction, done: Statement, absent: AbsentRows, shown: set[str]
@@ -120,26 +135,25 @@ class _Interpreter:
             reasons["it inserted nothing, and does not show the row that it met"] = None
         for row in absent.of(one, done, shown):
             if row.version is not None:
-                yield Access("read", row.key, row.version.value, done, is_absent=True)
+                yield Access("read", row.key, self._state(one, row.key, row.version), done, is_absent=True)
             elif row.reason:
                 reasons[row.reason] = None
             else:
                 yield Access("not-shown", row.key, list(row.unseen), done)
         for reason in reasons:
-            self.uncovered[done.sql, reason] += 1
-            yield Access("range-read", statement=done, uncovered=reason)
+            yield self._unread(done, reason)
 
     def _changes(self, one: TracedTransaction, done: Statement, shown: list[SeenRow]) -> Iterator[Access]:
         for seen in shown:
             if done.plan.kind is Kind.DELETE and one.database.has_versions and one.status != "aborted":
-                yield Access("read", seen.key, self._value(one, seen), done)
+                yield Access("read", seen.key, self._value(one, done, seen), done)
             if not done.is_undone:
                 yield Access("write", seen.key, _written(one, done, seen), done)
 
-    def _value(self, reader: TracedTransaction, seen: SeenRow) -> Any:
+    def _value(self, reader: TracedTransaction, done: Statement, seen: SeenRow) -> Any:
         """The version that a read shows, by the name of its writer."""
         if not reader.database.has_versions:
-            return self._content(seen)
+            return self.versions.stamped_value(seen) or self._content(done, seen)
         writer = self.versions.writers.get(seen.version)
         if writer is not None:
             if not self._has_written(writer, seen.key):
@@ -151,13 +165,19 @@ class _Interpreter:
         self.outside.setdefault(name, {})[seen.key] = name
         return name
 
-    def _content(self, seen: SeenRow) -> str:
+    def _state(self, reader: TracedTransaction, key: str, version: Version) -> Any:
+        """A version that was seen and not shown; that of before has the name that other reads give it."""
+        if version.value != INITIAL or reader.database.has_versions:
+            return version.value
+        return self.initial_contents.of_key.get(key, INITIAL)
+
+    def _content(self, done: Statement, seen: SeenRow) -> str:
         """The content that a read shows; the first that no transaction wrote was there before."""
         value = content_text(seen.content)
-        known = self.versions.contents.setdefault(seen.key, set())
-        if value not in known and self.initial_contents.setdefault(seen.key, value) != value:
+        is_new = (seen.key, value) not in self.outside_contents
+        if is_new and self.initial_contents.is_from_outside(done, seen):
             self.outside.setdefault(f"outside_{len(self.outside) + 1}", {})[seen.key] = value
-            known.add(value)
+            self.outside_contents.add((seen.key, value))
         return value
 
     def _is_initial(self, reader: TracedTransaction, seen: SeenRow) -> bool:
@@ -186,11 +206,16 @@ class _Interpreter:
         return any(key in rows for rows in self.outside.values())
 
     def _initial(self) -> dict[str, Any]:
-        """The rows that were there before the recording; all others were not."""
+        """The rows that were there before the recording; all others were not.
+
+        Where values are contents, only those are named whose content some transaction wrote again.
+        """
+        if any(not one.database.has_versions for one in self.transactions):
+            return self.initial_contents.written_again()
         return {row.key: INITIAL for row in self.versions.rows.values() if row.existed}
 
 
 def _written(one: TracedTransaction, done: Statement, seen: SeenRow) -> Any:
     if done.plan.kind is Kind.DELETE:
         return f"{one.label}_deleted"
-    return one.label if one.database.has_versions else content_text(seen.content)
+    return one.label if one.database.has_versions else written_content(one, seen)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["Marked", "bound", "mark", "marks", "positional", "unmark"]
+__all__ = ["Marked", "bound", "mark", "marks", "numbered", "positional", "unmark"]
 
 _SKIPPED = (
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|--[^\n]*|/\*.*?\*/"
@@ -63,6 +63,11 @@ def unmark(text: str, marked: Marked) -> str:
 def positional(text: str) -> str:
     """The text with a question mark for each placeholder."""
     return _NAMED.sub("?", text)
+
+
+def numbered(text: str) -> str:
+    """The text with `$1`, `$2`, ... for its placeholders."""
+    return _NAMED.sub(lambda found: f"${int(found[1]) + 1}", text)
 
 
 def marks(text: str) -> tuple[int, ...]:

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from isoscope.record.tables import Table
 
 __all__ = [
-    "CHANGES", "Answer", "Dialect", "Kind", "NotUnderstoodError", "Plan", "Reference", "not_understood",
+    "CHANGES", "STAMP", "Answer", "Dialect", "Kind", "NotUnderstoodError", "Plan", "Reference",
+    "not_understood",
 ]  # fmt: skip
 
 
@@ -44,6 +45,10 @@ class Dialect:
     same snapshot names the rows. If `is_commit_ordered`, no two commits overlap by their recorded times.
     `returning` are the changes that can return rows. If not `is_folding`, names
     of tables without quotes keep their case. If it `has_parts`, statements of several SELECTs are understood.
+    If it `has_text_cells`, the content shows each column as a text, and the types say what it means. `stamp`
+    is the hidden column of the time at which a version was committed. Commands with a word of `past` let
+    later reads see old versions. If it `is_restarting`, a rollback to a savepoint may begin the transaction
+    anew.
     """
 
     name: str
@@ -61,6 +66,10 @@ class Dialect:
     is_folding: bool = True
     returning: tuple[Kind, ...] = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)
     has_parts: bool = False
+    has_text_cells: bool = False
+    stamp: str = ""
+    past: tuple[str, ...] = ()
+    is_restarting: bool = False
 
     def shows_key(self, table: Table) -> bool:
         """Whether the content of a row shows its key as the key itself is shown."""
@@ -148,6 +157,8 @@ class Plan:
         return bool(self.point) and None not in self.point
 
 
+#: Among the columns of a content, the time at which the version was committed.
+STAMP = "@"
 CHANGES = (Kind.INSERT, Kind.UPDATE, Kind.DELETE)
 
 

@@ -7,6 +7,7 @@ writer.
 from __future__ import annotations
 
 import sys
+from decimal import Decimal
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
@@ -91,8 +92,9 @@ def _database(connection: psycopg.Connection[Any], recording: Recording) -> Data
     recording.closing(side)
 
     def ask(sql: str, values: Sequence[Any]) -> Sequence[Any]:
-        rows: Sequence[Any] = side.execute(sql, values).fetchall()
-        return rows
+        # Without parameters, percent signs stay as they are.
+        cursor = side.execute(sql, values or None)
+        return [] if cursor.description is None else cursor.fetchall()
 
     return postgresql_database(f"{side.info.host}:{side.info.port}/{side.info.dbname}", ask)
 
@@ -149,23 +151,45 @@ class _RecordedConnection:
         except BaseException as error:
             if is_commit:
                 session.end(_failed(error), invoke, session.recording.clock(), isolation=self.level())
+            else:
+                session.commands.failed(getattr(error, "sqlstate", None))
             raise
-        self.commanded(text, invoke, result)
+        complete = session.recording.clock()
+        is_committed = is_commit and result is not None and result.command_status == b"COMMIT"
+        stamp = ""
+        try:
+            if is_committed and session.wants_stamp(self.level()):
+                stamp = yield from self._stamp()
+        finally:
+            self.commanded(text, (invoke, complete), result, stamp)
         return result
 
-    def commanded(self, text: str, invoke: int, result: Any) -> None:
+    def commanded(self, text: str, times: tuple[int, int], result: Any, stamp: str) -> None:
         """A command has been executed that may have ended the transaction."""
         session = self.session()
         session.control(text)
         if session.is_open:
             is_aborted = result is not None and result.command_status == b"ROLLBACK"
-            self.end_if_over("aborted" if is_aborted else "committed", invoke)
+            self.end_if_over("aborted" if is_aborted else "committed", *times, stamp=stamp)
 
-    def end_if_over(self, status: str, invoke: int, complete: int | None = None) -> None:
+    def _stamp(self) -> Any:
+        """When the last transaction committed, by CockroachDB itself (v23.1); empty if it does not say.
+
+        It is asked for behind the COMMIT, in the same hold of the driver's lock. Before it,
+        `cluster_logical_timestamp()` would forbid the server to move the transaction, which would then fail.
+        """
+        try:
+            result = yield from super()._exec_command(b"SHOW COMMIT TIMESTAMP")  # type: ignore[misc]
+            return str(Decimal(result.get_value(0, 0).decode()))
+        except Exception:  # The program has committed, and must not learn that this question failed.
+            return ""
+
+    def end_if_over(self, status: str, invoke: int, complete: int | None = None, stamp: str = "") -> None:
         """The transaction ended if the driver says so."""
         if self.pgconn.transaction_status not in _IN_TRANSACTION:  # type: ignore[attr-defined]
             session = self.session()
-            session.end(status, invoke, complete or session.recording.clock(), isolation=self.level())
+            end = complete or session.recording.clock()
+            session.end(status, invoke, end, isolation=self.level(), stamp=stamp)
 
     def skip(self, sql: str, reason: str) -> None:
         """A statement whose rows are not known."""
@@ -243,7 +267,7 @@ class _RecordedCursor:
         try:
             self._own_execute(text, params, prepare=prepare, binary=binary)
         except BaseException as error:
-            session.failed(invoke)
+            session.failed(invoke, getattr(error, "sqlstate", None))
             connection.end_if_over(_failed(error), invoke)
             raise
         complete = recording.clock()

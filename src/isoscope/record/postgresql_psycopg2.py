@@ -88,8 +88,8 @@ def _database(connection: Any, recording: Recording) -> Database:
 
     def ask(sql: str, values: Sequence[Any]) -> Sequence[Any]:
         with extensions.connection.cursor(side) as cursor:
-            cursor.execute(sql, values)
-            rows: Sequence[Any] = cursor.fetchall()
+            cursor.execute(sql, values or None)
+            rows: Sequence[Any] = [] if cursor.description is None else cursor.fetchall()
             return rows
 
     return postgresql_database(f"{info.host}:{info.port}/{info.dbname}", ask)
@@ -248,7 +248,7 @@ class _RecordedCursor(extensions.cursor):  # type: ignore[misc]
         return around.rows(plan, sql, values)
 
     def _failed(self, session: Session, error: BaseException, invoke: int) -> None:
-        session.failed(invoke)
+        session.failed(invoke, getattr(error, "pgcode", None))
         if self.connection.get_transaction_status() not in _IN_TRANSACTION:
             status = failed_status(getattr(error, "pgcode", None))
             session.end(status, invoke, session.recording.clock(), isolation=self.connection.level())

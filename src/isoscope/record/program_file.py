@@ -50,8 +50,7 @@ def program_lines(found: Interpretation) -> Iterator[dict[str, Any]]:
         yield _transaction(transaction, sessions.setdefault(transaction.session, len(sessions) + 1))
         yield from (_access(one, texts) for one in accesses)
     yield from ({"versions": key, "order": order} for key, order in found.orders.items())
-    if not has_content:
-        yield from ({"initial": key, "value": value} for key, value in found.initial.items())
+    yield from ({"initial": key, "value": value} for key, value in found.initial.items())
 
 
 def _statements(accesses: list[Access], texts: dict[str, int]) -> Iterator[dict[str, Any]]:

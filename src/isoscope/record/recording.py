@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
-from isoscope.record.plan import Dialect, Kind, Plan
+from isoscope.record.distributed_commands import DistributedCommands
+from isoscope.record.plan import CHANGES, Dialect, Kind, Plan, not_understood
 from isoscope.record.sql import analyse
 from isoscope.record.trace_file import Prepared, Writer
 
@@ -55,9 +56,16 @@ class Database:
     """A database as one process sees it: its dialect, tables and plans."""
 
     def __init__(
-        self, kind: str, dialect: Dialect, find: Lookup, facts: Callable[[], dict[str, Any]] = dict
+        self,
+        kind: str,
+        dialect: Dialect,
+        find: Lookup,
+        facts: Callable[[], dict[str, Any]] = dict,
+        *,
+        accepts: Callable[[Plan], bool] | None = None,
     ) -> None:
         self.kind = kind
+        self._accepts = accepts
         self.dialect = dialect
         self.ask = facts
         self.facts = facts()
@@ -75,7 +83,7 @@ class Database:
         found = self.plans.get(sql)
         if found is None:
             with self._lock:
-                found = analyse(sql, self.dialect, self._table)
+                found = self._accepted(sql, analyse(sql, self.dialect, self._table))
                 self._compare(found)
                 found = self.plans[sql] = self._asking(found)
         return found
@@ -110,8 +118,15 @@ class Database:
         if found is None:
             dialect = replace(self.dialect, plain=frozenset())
             with self._lock:
-                found = self._cast_plans[sql] = analyse(sql, dialect, self._table)
+                found = self._accepted(sql, analyse(sql, dialect, self._table))
+                self._cast_plans[sql] = found
         return found
+
+    def _accepted(self, sql: str, plan: Plan) -> Plan:
+        """The plan if the server takes its text, where it was asked; else the statement stays as it is."""
+        if not plan.hidden or self._accepts is None or self._accepts(plan):
+            return plan
+        return not_understood(sql, "the database does not take the columns that would name its rows")
 
     def forget(self) -> None:
         """Drops everything that a change of the schema may have made wrong."""
@@ -229,6 +244,9 @@ class Session:
         self._failed_at = 0
         #: Whether a row that the open transaction wrote shows its number, and all others will have the same.
         self.is_numbered = False
+        self.commands = DistributedCommands(
+            database.dialect, reads_past=bool(database.facts.get("reads_past"))
+        )
 
     def add(self, done: Done) -> None:
         """A statement was executed in the open transaction, or opened one."""
@@ -250,9 +268,10 @@ class Session:
         """A row that the transaction wrote shows its number; parts between savepoints have their own."""
         self.is_numbered = not self._savepoints
 
-    def failed(self, invoke: int) -> None:
+    def failed(self, invoke: int, sqlstate: str | None = None) -> None:
         """A statement was refused, which may leave a transaction open."""
         self.has_failed = True
+        self.commands.failed(sqlstate)
         self._failed_at = self._failed_at or invoke
 
     @property
@@ -265,12 +284,14 @@ class Session:
         if text in _PLAIN:
             return
         self.is_numbered = False
+        self.commands.command(text)
         for command in text.split(";"):
             words = command.replace('"', " ").split()
             if words:
                 self._control([word.lower() for word in words])
 
     def _control(self, words: list[str]) -> None:
+        self.commands.follow(words, self.done, next((name for name, _ in self._savepoints), None))
         if words[0] in _SCHEMA_CHANGES:
             self._has_changed_schema = True
             self.database.forget()
@@ -291,7 +312,7 @@ class Session:
         for place in range(len(self._savepoints) - 1, -1, -1):
             if self._savepoints[place][0] == name:
                 first = self._savepoints[place][1]
-                self.done[first:] = [one._replace(is_undone=True) for one in self.done[first:]]
+                self.done[first:] = [self.commands.undone(one) for one in self.done[first:]]
                 del self._savepoints[place + 1 :]
                 return
 
@@ -308,8 +329,18 @@ class Session:
     def _about_rows(self) -> list[Done]:
         """The statements of the open transaction that read or write rows."""
         if not self._has_commands:
-            return self.done
-        return [one for one in self.done if one.plan.kind is not Kind.NO_ROWS]
+            return self.commands.known(self.done)
+        return self.commands.known([one for one in self.done if one.plan.kind is not Kind.NO_ROWS])
+
+    def level(self, isolation: str) -> str:
+        """The level of the open transaction; `isolation` is that of the connection, if it has one."""
+        return self._next_isolation or isolation or self.isolation
+
+    def wants_stamp(self, isolation: str) -> bool:
+        """Whether the time of the commit that comes now names the versions that were written."""
+        return self.commands.can_ask_stamp(self.level(isolation)) and any(
+            one.plan.kind in CHANGES for one in self.done
+        )
 
     def _begin(self, done: list[Done]) -> dict[str, int]:
         """When the transaction began, if another statement came first, which may have taken its snapshot."""
@@ -325,14 +356,15 @@ class Session:
             writer = self.recording.writer()
             self._prepared = writer, writer.prepared(self.database, done)
 
-    def end(self, status: str, invoke: int, complete: int, *, isolation: str = "") -> None:
+    def end(self, status: str, invoke: int, complete: int, *, isolation: str = "", stamp: str = "") -> None:
         """The open transaction ended; one without statements about rows is not written."""
         done = self._about_rows()
+        status, invoke = self.commands.end(status, invoke)
         if self._has_changed_schema:
             # Before the commit, the new tables could not be looked up.
             self.database.forget()
             self._has_changed_schema = False
-        level = self._next_isolation or isolation or self.isolation
+        level = self.level(isolation)
         if status == "aborted" and self._only_read(done, level):
             status = "committed"
         begin = self._begin(done)
@@ -341,6 +373,7 @@ class Session:
         self.done, self._savepoints, self._next_isolation = [], [], ""
         if done and not self.recording.is_closed:
             row = {"status": status, "isolation": level, "end": [invoke, complete], **begin}
+            row |= {"stamp": stamp} if stamp else {}
             writer = self.recording.writer()
             prepared = self._prepared and self._prepared[0] is writer and self._prepared[1]
             writer.transaction(self.id, row, prepared or writer.prepared(self.database, done))

@@ -1,4 +1,7 @@
-"""The content of a row of PostgreSQL, from the text of a composite value such as `(1,"a b",,t)`."""
+"""The content of a row of PostgreSQL, from the text of a composite value such as `(1,"a b",,t)`.
+
+Databases that speak its protocol only show the columns as texts of their own.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from isoscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from isoscope.record.tables import Table
 
-__all__ = ["row_content"]
+__all__ = ["row_content", "text_content"]
 
 #: A field, in quotes or not, and the comma or the parenthesis behind it.
 _FIELD = re.compile(r'(?:(?P<quoted>"(?:[^"\\]|""|\\.)*")|(?P<plain>[^,()"]*))[,)]', re.DOTALL)
@@ -39,6 +42,27 @@ def row_content(text: str, table: Table) -> dict[str, Any]:
         elif kind not in _INCOMPARABLE and not kind.startswith("_"):
             value = _READERS.get(kind, str)(field)
             found |= {} if value is None else {column: value}
+    return found
+
+
+#: Types whose texts mean the same in every session, whatever its settings are.
+_SETTLED = frozenset(
+    {"int2", "int4", "int8", "oid", "text", "varchar", "bpchar", "uuid", "bool", "numeric"}
+    | {"timestamp", "timestamptz", "date", "time"}
+)
+
+
+def text_content(cells: Mapping[str, str | None], table: Table) -> dict[str, Any]:
+    """The columns of a row, of which each is a text, as values that conditions can compare.
+
+    Other columns are left out: versions that differ in nothing else count as the same.
+    """
+    found: dict[str, Any] = {}
+    for column in table.columns:
+        kind, text = table.type_of(column), cells.get(column)
+        if kind in _SETTLED and column in cells:
+            value = None if text is None else _READERS.get(kind, str)(text)
+            found |= {column: value} if text is None or value is not None else {}
     return found
 
 
@@ -73,6 +97,6 @@ _READERS: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("numeric", "float4", "float8"), _number),
     **dict.fromkeys(("timestamp", "timestamptz"), _instant),
     "time": lambda text: time.fromisoformat(text).isoformat() if text < "24" else None,
-    "bool": lambda text: text == "t",
+    "bool": lambda text: text in ("t", "true"),
     "bpchar": str.rstrip,
 }

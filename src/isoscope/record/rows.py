@@ -6,8 +6,8 @@ import json
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from isoscope.record.plan import Kind
-from isoscope.record.row_text import row_content
+from isoscope.record.plan import STAMP, Kind
+from isoscope.record.row_text import row_content, text_content
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -18,18 +18,22 @@ if TYPE_CHECKING:
 
 __all__ = ["SeenRow", "has_integer_key", "key_label", "seen_rows"]
 
-#: Table, key, version and content of each row, by table and name.
-_Found: TypeAlias = "dict[tuple[str, str], tuple[Table, Sequence[Any], Any, dict[str, Any] | None]]"
+#: Table, key, version, content and stamp of each row, by table and name.
+_Found: TypeAlias = "dict[tuple[str, str], tuple[Table, Sequence[Any], Any, dict[str, Any] | None, str]]"
 
 
 class SeenRow(NamedTuple):
-    """A row that a statement read or wrote; `content` is known of written versions."""
+    """A row that a statement read or wrote; `content` is known of written versions.
+
+    `stamp` is when a version that was read was committed, as far as the database shows it.
+    """
 
     table: str
     key: str
     version: str
     columns: tuple[tuple[str, Any], ...]
     content: dict[str, Any] | None = None
+    stamp: str = ""
 
 
 def key_label(table: str, values: Sequence[Any]) -> str:
@@ -109,12 +113,15 @@ def _add(
     version, *key = identity
     if None in key:
         return  # The side of an outer join that has no row.
+    stamp = ""
     if not database.has_versions:
         content = json.loads(version) if isinstance(version, str) else version
+        stamp = content.pop(STAMP, None) or ""
+        content = text_content(content, table) if database.has_text_cells else content
     name = database.prefix + table.name
-    found[name, key_label(name, key)] = (table, key, database.prefix + str(version), content)
+    found[name, key_label(name, key)] = (table, key, database.prefix + str(version), content, stamp)
 
 
 def _unique(found: _Found) -> Iterator[SeenRow]:
-    for (name, label), (table, key, version, content) in found.items():
-        yield SeenRow(name, label, version, tuple(zip(table.key, key, strict=True)), content)
+    for (name, label), (table, key, version, content, stamp) in found.items():
+        yield SeenRow(name, label, version, tuple(zip(table.key, key, strict=True)), content, stamp)

@@ -16,7 +16,7 @@ from sqlglot.errors import SqlglotError
 
 from isoscope.record.conditions import conjuncts
 from isoscope.record.placeholders import Marked, mark, marks, positional, unmark
-from isoscope.record.plan import Dialect, Kind, NotUnderstoodError, Plan, Reference, not_understood
+from isoscope.record.plan import STAMP, Dialect, Kind, NotUnderstoodError, Plan, Reference, not_understood
 from isoscope.record.select_block import is_aggregated
 from isoscope.record.subqueries import change_of_parts, plan_of_parts
 from isoscope.record.written_row import compared_values, key_types, place_of, written_row
@@ -179,14 +179,16 @@ class _Statement:
         table, alias = self.table(reference.table), self.quoted(reference.alias)
         if self.dialect.row:
             return self._text(self.dialect.row.format(alias), "record")
-        cells = {
-            name: self._cell(f"{alias}.{self.quoted(name)}", table.type_of(name)) for name in table.columns
-        }
+        kinds = {name: table.type_of(name) for name in table.columns}
+        cells = {name: self._cell(f"{alias}.{self.quoted(name)}", kind) for name, kind in kinds.items()}
+        if self.dialect.stamp and isinstance(self.tree, exp.Query):
+            cells[STAMP] = self._cell(f"{alias}.{self.dialect.stamp}", "")
         pairs = ", ".join(f"'{name}', {cell}" for name, cell in cells.items())
         return self.dialect.pair.format(pairs)
 
     def _cell(self, expression: str, kind: str) -> str:
-        return f"HEX({expression})" if kind in _BYTES else self.dialect.cell.format(expression)
+        is_hex = kind in _BYTES and not self.dialect.has_text_cells
+        return f"HEX({expression})" if is_hex else self.dialect.cell.format(expression)
 
 
 class _Select(_Statement):

@@ -55,6 +55,16 @@ class TracedDatabase:
         """Whether no two commits overlap by their times."""
         return DIALECTS[self.kind].is_commit_ordered
 
+    @property
+    def has_text_cells(self) -> bool:
+        """Whether the content of a row shows each column as a text."""
+        return DIALECTS[self.kind].has_text_cells
+
+    @property
+    def has_stamps(self) -> bool:
+        """Whether a read shows when the version was committed."""
+        return bool(DIALECTS[self.kind].stamp)
+
     def plan(self, sql: str) -> Plan:
         """The plan that the process had, made again from the text."""
         if sql not in self.plans:
@@ -97,7 +107,8 @@ class Statement:
 class TracedTransaction:
     """A transaction of the program; `end` is when its end was asked for and answered.
 
-    Of one that did not commit, only the statements that write are kept: its reads are never judged.
+    Of one that did not commit, only the statements that write are kept: its reads are never judged. `stamp`
+    is the time of the commit by the clock of the database, which its versions show; empty if it is not known.
     """
 
     session: str
@@ -107,6 +118,7 @@ class TracedTransaction:
     begin: int
     end: tuple[int, int]
     statements: list[Statement]
+    stamp: str = ""
     number: int = 0
 
     @property
@@ -174,6 +186,7 @@ def _transaction(row: Any, database: TracedDatabase, texts: _Texts) -> TracedTra
         row.get("begin", row["done"][0][3]),
         tuple(row["end"]),
         statements,
+        row.get("stamp", ""),
     )
 
 

@@ -3,13 +3,15 @@
 The order of two versions follows from times, because a writer holds the lock of the row from its write
 until its commit: a transaction whose write was answered before the commit of another was asked for cannot
 have come after it. Two statements that overlap outside of transactions leave the order open, unless the
-process lets its connections commit one after the other: then the order is that of the commits.
+process lets its connections commit one after the other: then the order is that of the commits. Where the
+database tells when each writer committed by its own clock, that is the order of the versions.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from isoscope.record.plan import Kind
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 
     from isoscope.record.traces import Statement, TracedTransaction
 
-__all__ = ["ABSENT", "INITIAL", "RowHistory", "Version", "Versions", "content_text"]
+__all__ = ["ABSENT", "INITIAL", "RowHistory", "Version", "Versions", "content_text", "written_content"]
 
 INITIAL = "initial"
 ABSENT = "absent"
@@ -55,6 +57,11 @@ class Version:
     def released(self) -> int:
         """When the end of its writer was asked for: until then the row was locked."""
         return 0 if self.writer is None else self.writer.end[0]
+
+    @property
+    def stamp(self) -> Decimal:
+        """When its writer committed, by the clock of the database; 0 if that is not known."""
+        return Decimal(self.writer.stamp) if self.writer is not None and self.writer.stamp else Decimal()
 
 
 @dataclass(slots=True)
@@ -95,6 +102,8 @@ class Versions:
     """All rows that the transactions wrote."""
 
     def __init__(self, transactions: Iterable[TracedTransaction]) -> None:
+        #: The value of a version, by its row, the time at which it was committed, and its content.
+        self.stamped: dict[tuple[str, Decimal, str], str] = {}
         self.rows: dict[str, RowHistory] = {}
         self.by_table: dict[str, list[RowHistory]] = defaultdict(list)
         #: The transaction of each number that rows have as their version.
@@ -114,7 +123,11 @@ class Versions:
             if transaction.database.has_versions and statement.plan.kind is not Kind.DELETE:
                 self.writers[seen.version] = transaction
             if not transaction.database.has_versions:
-                self.contents[seen.key].add(content_text(seen.content))
+                value = written_content(transaction, seen)
+                self.contents[seen.key].add(value)
+                if transaction.stamp:
+                    at = Decimal(transaction.stamp)
+                    self.stamped[seen.key, at, content_text(seen.content)] = value
             if statement.is_undone or transaction.status == "aborted":
                 continue
             row = self.row(seen)
@@ -125,6 +138,12 @@ class Versions:
                 self._firsts.setdefault(f"{row.key}\0{transaction.number}", (statement, seen))
             row.versions.append(version)
 
+    def stamped_value(self, seen: SeenRow) -> str | None:
+        """The version that was committed at the time that a read shows; None if no recorded one was."""
+        if not seen.stamp:
+            return None
+        return self.stamped.get((seen.key, Decimal(seen.stamp), content_text(seen.content)))
+
     def row(self, seen: SeenRow) -> RowHistory:
         """The history of a row, new if it was not seen before."""
         found = self.rows.get(seen.key)
@@ -134,9 +153,13 @@ class Versions:
         return found
 
     def _order(self, row: RowHistory) -> None:
-        row.versions.sort(key=_moment)
-        pairs = zip(row.versions, row.versions[1:], strict=False)
-        row.is_ordered = all(_is_before(one, other) for one, other in pairs)
+        stamps = [one.stamp for one in row.versions]
+        if all(stamps) and len(set(stamps)) == len(stamps):
+            row.versions.sort(key=lambda one: one.stamp)
+        else:
+            row.versions.sort(key=_moment)
+            pairs = zip(row.versions, row.versions[1:], strict=False)
+            row.is_ordered = all(_is_before(one, other) for one, other in pairs)
         if not row.versions or (writer := row.versions[0].writer) is None:
             return
         statement, seen = self._firsts[f"{row.key}\0{writer.number}"]
@@ -151,10 +174,16 @@ def _version(transaction: TracedTransaction, statement: Statement, seen: SeenRow
     if statement.plan.kind is Kind.DELETE:
         dead = f"{transaction.label}_deleted"
         return Version(transaction, dead, None, is_dead=True, locked=statement.complete)
-    value = transaction.label if transaction.database.has_versions else content_text(seen.content)
+    value = transaction.label if transaction.database.has_versions else written_content(transaction, seen)
     is_partial = statement.is_told and statement.plan.kind is Kind.UPDATE
     written = statement.plan.written if is_partial else None
     return Version(transaction, value, seen.content, locked=statement.complete, written=written)
+
+
+def written_content(transaction: TracedTransaction, seen: SeenRow) -> str:
+    """The content of a version as one value, with its writer if reads can tell them apart by their times."""
+    text = content_text(seen.content)
+    return f"{text} ({transaction.label})" if transaction.stamp else text
 
 
 def content_text(content: dict[str, Any] | None) -> str:
