@@ -8,7 +8,7 @@ import pytest
 
 import isoscope
 from isoscope import Initial, Recorder, Timestamp
-from isoscope.checkers import check, default_levels, search, select, version_order
+from isoscope.checkers import check, default_levels, search, select
 from isoscope.history import History, Range, Source
 from isoscope.levels import DEFINITIONS, Family, Level, implied
 from isoscope.recorder import build
@@ -16,7 +16,6 @@ from isoscope.verdict import Claim, Method, Outcome, Presence, Sighting
 from tests.recorded import record
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 HOLDS, VIOLATED, UNKNOWN = Outcome
@@ -278,24 +277,6 @@ def test_a_method_is_the_only_one_that_is_asked() -> None:
     assert verdict.outcome is UNKNOWN
     assert verdict.method is Method.VALUES
     assert verdict.reason == "not decided by the method values in this version"
-
-
-def test_levels_that_are_not_asked_for_are_not_searched_for_beside_a_weak_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Values decide `causal`: beside it, other levels of versions were searched for up to the time limit."""
-    searched = []
-    judge = version_order.judge
-
-    def noted(history: History, *, asked: Sequence[Level], **options: Any) -> version_order.Judgement:
-        searched.append(tuple(asked))
-        return judge(history, asked=asked, **options)
-
-    monkeypatch.setattr(version_order, "judge", noted)
-    lost = record([("read", "x", 0), ("write", "x", 1)], [("read", "x", 0), ("write", "x", 2)])
-    found = {v.level: v.outcome for v in check(lost, ["causal", "snapshot-isolation"]).verdicts}
-    assert found == {Level.CAUSAL: HOLDS, Level.SNAPSHOT_ISOLATION: VIOLATED}
-    assert searched == [(Level.SNAPSHOT_ISOLATION,)]
 
 
 def test_an_unknown_method_is_a_value_error() -> None:
