@@ -18,8 +18,12 @@ class Mutant:
 
 
 MUTANTS = (
-    Mutant("reads.rs", "!own && !initial", "!own"),
-    Mutant("reads.rs", "write.operation < read", "write.operation > read"),
+    Mutant(
+        "reads.rs",
+        "writers.good.is_some() || may_be_initial",
+        "writers.good.is_some()",
+    ),
+    Mutant("by_key.rs", "write.operation > read", "write.operation < read"),
     Mutant("observations.rs", "(1..=canonical.length).contains(&seen.length)", "seen.length > 0"),
     Mutant("observations.rs", "writers[first..].contains(&after) || !writers.contains(&after)", "true"),
     Mutant("weak/direct.rs", "same_row && newer < source", "same_row && newer > source"),
@@ -69,7 +73,7 @@ MUTANTS = (
         "first < self.order.before_tail()",
     ),
     Mutant(
-        "versions/explained.rs",
+        "versions/explained/tally.rs",
         "outcome == Outcome::Violated",
         "outcome != Outcome::Holds",
         "self.broken[level] &= outcome == Outcome::Violated",
