@@ -9,7 +9,8 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from docs.findings import FINDINGS, FOLDER, page, problems, reproduce
+from docs.database_findings import FINDINGS
+from docs.findings import FOLDER, page, problems, reproduce
 
 from isoscope.databases import driver
 from isoscope.errors import DatabaseError
@@ -18,7 +19,7 @@ from isoscope.levels import Level
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from docs.findings import Finding
+    from docs.database_findings import Finding
 
 pytestmark = pytest.mark.slow
 
