@@ -41,6 +41,9 @@ EQUIVALENT = {
         _MISSED.replace(" and write.place is not None", ""),
     ): "the initial version alone has no place, and no version comes before it; the check is for the types",
     Survivor(
+        "reference/mechanisms/lock_order.py", "_since", "1000000", "1000001"
+    ): "the place stands for the end of a transaction, and is only compared with those of its operations",
+    Survivor(
         "reference/mechanisms/mutual_exclusion.py",
         "_covers",
         "predicate.bounds is None or row.inserted is None",

@@ -212,6 +212,25 @@ CASES = (
         is_explained=False,
     ),
     Case(
+        "7: a row that was deleted since the snapshot cannot be written",
+        "postgresql/repeatable-read",
+        history(
+            committed(read("y", 0, 1, 2), write("x", 2, 7, 8), commit(9, 10)),
+            committed(delete("x", 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+        is_explained=False,
+    ),
+    Case(
+        "7: it can be inserted again, which is not compared",
+        "postgresql/repeatable-read",
+        history(
+            committed(read("y", 0, 1, 2), insert("x", 2, 7, 8), commit(9, 10)),
+            committed(delete("x", 3, 4), commit(5, 6)),
+            initial=0,
+        ),
+    ),
+    Case(
         "7: a delete finds what the snapshot has, and a row that was inserted since is none of it",
         "postgresql/repeatable-read",
         history(

@@ -103,6 +103,12 @@ CASES = [
         id="one half is seen, too late to be blamed on an earlier read",
     ),
     pytest.param(
+        told("1: w(y,1) w(x,1)", "2: r(x,0) r(y,1)"),
+        {"read-skew": 1},
+        breaks(Level.CONSISTENT_VIEW, Level.PREFIX),
+        id="what counts is when the half is read, and not that it was written first",
+    ),
+    pytest.param(
         told("1: w(x,1) w(y,1)", "2: r(y,1) r(x,0)"),
         {"read-skew": 1},
         breaks(Level.MONOTONIC_VIEW, Level.PREFIX),
@@ -172,6 +178,17 @@ def test_a_case_has_its_names_and_breaks_its_levels(
     assert violated(history) == levels
     assert cycles.names(history) == names
     assert_agreement(history)
+
+
+def test_a_read_of_the_state_before_a_first_transaction_is_a_read_skew_by_itself() -> None:
+    """It breaks `monotonic-view`, `consistent-view` and what implies them, and not `pl-2`."""
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as first:
+        first.insert("x", 1, statement="init")
+    with recorder.transaction(session=2) as reader:
+        reader.read("x", 0)
+    assert cycles.names(recorder.history()) == {"read-skew": 1}
+    assert violated(recorder.history()) == breaks(Level.MONOTONIC_VIEW, Level.CONSISTENT_VIEW, Level.PREFIX)
 
 
 def test_a_dirty_update_stands_behind_what_was_taken_back() -> None:

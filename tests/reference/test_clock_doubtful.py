@@ -13,6 +13,7 @@ import pytest
 from isoscope import check
 from isoscope._native import judge_clock
 from isoscope.history import Status
+from isoscope.levels import Level
 from isoscope.recorder import build
 from isoscope.reference import clock
 from isoscope.reference.counted import counted
@@ -74,6 +75,21 @@ def test_a_read_of_a_repeated_value_that_a_doubtful_writer_explains_is_set_aside
     [verdict] = check(history, [level], method="timestamps").verdicts
     reason = "1 read saw values that several transactions wrote (key x)"
     assert (verdict.outcome, verdict.reason) == (Outcome.UNKNOWN, reason)
+
+
+@pytest.mark.parametrize(
+    ("level", "outcome"),
+    [
+        (Level.CLOCK_SNAPSHOT_ISOLATION, Outcome.VIOLATED),
+        (Level.CLOCK_SERIALIZABLE, Outcome.UNKNOWN),
+    ],
+)
+def test_a_doubtful_writer_explains_a_read_only_if_it_committed_in_time_to_be_seen(
+    level: Level, outcome: Outcome
+) -> None:
+    """It commits after the reader starts: `clock-serializable` alone asks for the order of commits."""
+    history = clocked("a 0-3 indeterminate: w(x,1)", "b 2-4: r(x,1)", "c 5-6: w(x,1)")
+    assert clock.judge(history, level).outcome is outcome
 
 
 def test_a_read_that_the_clock_explains_without_doubtful_writers_is_right() -> None:

@@ -13,6 +13,10 @@ def write(value: int) -> Operation:
     return Operation(kind=OperationKind.WRITE, key="x", value=value)
 
 
+def append(value: int) -> Operation:
+    return Operation(kind=OperationKind.APPEND, key="x", value=value)
+
+
 def read(value: int | None) -> Operation:
     return Operation(kind=OperationKind.READ, key="x", value=value)
 
@@ -53,6 +57,21 @@ def test_only_a_read_of_another_transaction_proves_that_this_one_committed(
 ) -> None:
     """What a transaction wrote itself says nothing about others, whatever it reads then."""
     assert which_count([write(2)], reader, initial=ZERO) == counts
+
+
+@pytest.mark.parametrize(("shown", "counts"), [((1,), {1}), ((2, 1), {0, 1})])
+def test_a_list_proves_what_it_shows_beside_own_appends(shown: tuple[int, ...], counts: set[int]) -> None:
+    """In a list, the value may stand anywhere in the read."""
+    read_list = Operation(kind=OperationKind.READ, key="x", value=shown)
+    assert which_count([append(2)], [append(1), read_list], initial=ZERO) == counts
+
+
+@pytest.mark.parametrize(("initial", "counts"), [(0, {0, 1}), (None, {1})])
+def test_a_read_of_nil_proves_the_only_delete_of_a_key_that_existed_at_first(
+    initial: int | None, counts: set[int]
+) -> None:
+    """If the initial value is known, and is not nil, then the read cannot show that instead."""
+    assert which_count([DELETE], [read(None)], initial=Initial(value=initial)) == counts
 
 
 @pytest.mark.parametrize(("initial", "counts"), [(5, {1}), (1, {0, 1})])

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from isoscope.history import Operation, OperationKind, Range, Transaction
 from isoscope.recorder import build
 from isoscope.reference.accesses import LEFT_OUT
 from isoscope.reference.rows import Rows
+
+if TYPE_CHECKING:
+    from isoscope.history import Scalar
 
 
 def single_reads(*operations: Operation) -> list[tuple[object, object, str | None]]:
@@ -47,3 +52,28 @@ def test_rows_are_read_in_the_order_of_keys() -> None:
         (float, 1.5),
         (bool, True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "left_out"),
+    [
+        (None, None, [1, 2, 3, "a", "b", 1.5, 2.5]),
+        (2, None, [2, 3]),
+        (None, 2, [1, 2]),
+        (2, 2, [2]),
+        ("b", None, ["b"]),
+        (None, "a", ["a"]),
+        (1, "b", []),
+        (1.5, 1.5, [1.5]),
+    ],
+)
+def test_a_key_lies_between_bounds_of_its_kind_or_open_ones(
+    low: Scalar, high: Scalar, left_out: list[Scalar]
+) -> None:
+    """The bounds included; a key that is no integer and no text, between two open ones or two that are it."""
+    keys: list[Scalar] = [1, 2, 3, "a", "b", 1.5, 2.5]
+    found = single_reads(
+        *(Operation(kind=OperationKind.WRITE, key=key, value=1) for key in keys),
+        Operation(kind=OperationKind.RANGE_READ, value=Range(low=low, high=high)),
+    )
+    assert [key for key, *_ in found] == left_out

@@ -147,8 +147,8 @@ def _lies_between(key: Scalar, seen: Range) -> bool:
     if _is_single(seen):
         return token(key) == token(seen.low)
     bounds = [bound for bound in (seen.low, seen.high) if bound is not None]
-    if type(key) not in (int, str) or any(type(bound) is not type(key) for bound in bounds):
-        return not bounds
+    if any(type(bound) is not type(key) for bound in bounds):
+        return False
     place = _place(key)
     return (seen.low is None or _place(seen.low) <= place) and (
         seen.high is None or place <= _place(seen.high)
