@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 
 from isoscope.anomalies import CATALOGUE, broken, find
-from isoscope.history import Range
+from isoscope.history import Range, VersionSource
 from isoscope.levels import Level
 from isoscope.recorder import Recorder
 from isoscope.reference import commit_order, weak
@@ -307,6 +307,18 @@ def test_an_initial_value_that_was_also_written_has_two_possible_writers() -> No
             getattr(t, operation)("x", value)
     assert letters(weak.judge(recorder.history())) == "uuu"
     assert weak.Relations(recorder.history()).observed.all == ()
+
+
+def test_a_log_shows_a_commit_order_that_an_indeterminate_transaction_committed() -> None:
+    recorder = Recorder(initial=0)
+    with recorder.transaction(session=1) as writer:
+        writer.write("x", 1)
+        writer.indeterminate()
+    with recorder.transaction(session=1) as reader:
+        reader.read("x", 0)
+    assert commit_order.exists(recorder.history(), Level.READ_ATOMIC)
+    recorder.version_order("x", [1], source=VersionSource.LOG)
+    assert not commit_order.exists(recorder.history(), Level.READ_ATOMIC)
 
 
 @pytest.mark.parametrize("kind", ["delete", "mixed", "range"])
