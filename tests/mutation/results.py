@@ -87,7 +87,8 @@ def _lines(
     for one in survivors:
         if one in EQUIVALENT:
             yield _row(*_cells(one), EQUIVALENT[one])
-    yield _MISSING.rstrip()
+    if missing:
+        yield _MISSING.rstrip()
     for one in missing:
         yield _row(*_cells(one))
 
