@@ -48,6 +48,12 @@ def test_a_value_that_two_transactions_replaced_shows_neither_of_them(other: str
     assert counting(history(*REPLACED, (other, REPLACED[2][1])))[2:] == [False, False]
 
 
+@pytest.mark.parametrize("appends", [(2, 1), (1, 2)])
+def test_an_own_append_in_a_wrong_own_read_shows_no_other_transaction(appends: tuple[int, int]) -> None:
+    reader = [("append", "x", appends[0]), ("append", "x", appends[1]), ("read", "x", [1, 1])]
+    assert counting(history(("committed", reader), ("indeterminate", [("append", "x", 1)]))) == [True, False]
+
+
 def test_a_session_that_read_a_replaced_value_goes_back_to_the_initial_one() -> None:
     session = {"first": [1, 0], "second": [2, 0], "versions": [None, [3, 1]]}
     line = {"level": "monotonic-reads", "outcome": "violated", "proof": {"session": session}}

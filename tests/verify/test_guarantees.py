@@ -134,3 +134,15 @@ def test_the_nearest_histories_of_a_guarantee(kind: str, kept: Any, broken: Any)
     assert is_accepted(tiny(kept), kind)
     assert not is_accepted(tiny(broken), kind)
     assert prove(tiny(broken), kind) is not None
+
+
+@pytest.mark.parametrize(
+    ("read", "append", "is_proved"), [("[1]", 3, True), ("[1]", 1, False), ("[1,1]", 3, False)]
+)
+def test_an_element_that_repeats_does_not_show_by_itself_which_version_it_is(
+    read: str, append: int, is_proved: bool
+) -> None:
+    history = tiny(((0, "a x 1, a x 2"), (0, f"r x {read}, a x {append}")))
+    goes_back = {"first": [1, 1], "second": [2, 0], "versions": [[1, 0], [1, 1]]}
+    line = {"level": "read-your-writes", "outcome": "violated", "proof": {"session": goes_back}}
+    assert accepts(history, line) is is_proved

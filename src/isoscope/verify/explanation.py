@@ -339,8 +339,10 @@ def _forced(writes: Writes) -> set[int]:
         misplaced: list[int] = []
         for _, key, value in external_reads(t, misplaced):
             seen += [(key, element) for element in value] if isinstance(value, list) else [(key, value)]
-        lists = (t.operations[place] for place in misplaced)
-        seen += [(key, e) for _, key, value in lists if isinstance(value, list) for e in value]
+        # A wrong own read may show own appends: it proves nothing of others with the same value.
+        for _, key, value in (t.operations[place] for place in misplaced):
+            elements = value if isinstance(value, list) else []
+            seen += [(key, element) for element in elements if t.number not in writes.of(key, element)]
         waiting += _add_single(writes, forced, seen, reader=t.number)
     return forced
 

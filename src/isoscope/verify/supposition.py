@@ -174,6 +174,9 @@ class Supposition:
             return source, last_writes(writer)[key]
         if self.known.canonical.get(key, [])[: len(value)] != value:
             raise RejectedError(f"the list of operation {place} shows no state that there ever was")
+        if value.count(value[-1]) > 1 or len(self.writes.of(key, value[-1])) > 1:
+            # The canonical list may have another append of the same value in this place.
+            raise RejectedError(f"the element {value[-1]} of operation {place} repeats")
         places = [
             at for at, operation in enumerate(writer.operations) if operation == (APPEND, key, value[-1])
         ]
