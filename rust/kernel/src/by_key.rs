@@ -2,6 +2,7 @@
 
 use crate::history::{History, Kind, LeftOut, NO_KEY, Status};
 use crate::value::Value;
+use std::ops::Range;
 
 /// Operations grouped by key, in history order inside each group; those without a key are left out.
 ///
@@ -156,48 +157,117 @@ pub struct Write {
 
 /// All writes of one key, to be searched by value.
 #[derive(Default)]
-pub struct Writes(Vec<Write>);
+pub struct Writes {
+    sorted: Vec<Write>,
+    ranges: Ranges,
+    scratch: Vec<Write>,
+}
+
+/// Ranges of values with one or two writes each, if values are spread evenly, as numbers that follow each other are.
+#[derive(Default)]
+struct Ranges {
+    first: u64,
+    shift: u32,
+    /// Where the writes of each range start, and the number of writes.
+    starts: Vec<u32>,
+}
+
+impl Ranges {
+    fn fill(&mut self, writes: &[Write]) {
+        let words = || writes.iter().map(|write| write.value.word());
+        self.first = words().min().unwrap_or_default();
+        let last = words().max().unwrap_or_default();
+        let bits = u64::BITS - (last - self.first).leading_zeros();
+        self.shift = bits.saturating_sub(writes.len().max(1).ilog2());
+        self.starts.clear();
+        self.starts.resize(((last - self.first) >> self.shift) as usize + 2, 0);
+        for word in words() {
+            self.starts[((word - self.first) >> self.shift) as usize + 1] += 1;
+        }
+        for range in 1..self.starts.len() {
+            self.starts[range] += self.starts[range - 1];
+        }
+    }
+
+    /// The places of the writes in the range of `value`.
+    #[inline]
+    fn of(&self, value: Value) -> Range<usize> {
+        let Some(ahead) = value.word().checked_sub(self.first) else { return 0..0 };
+        match self.starts.get((ahead >> self.shift) as usize..).and_then(<[u32]>::first_chunk) {
+            Some(&[start, end]) => start as usize..end as usize,
+            None => 0..0,
+        }
+    }
+}
 
 impl Writes {
     /// Replaces the table by the writes among `operations`, which are all operations on one key.
     pub fn fill(&mut self, operations: &[Operation]) {
-        self.0.clear();
+        self.sorted.clear();
         for &Operation { value, number, transaction, kind, .. } in operations {
             if !kind.installs() {
                 continue;
             }
-            if let Some(before) = self.0.last_mut().filter(|before| before.transaction == transaction) {
+            if let Some(before) = self.sorted.last_mut().filter(|before| before.transaction == transaction) {
                 before.is_final = false;
             }
-            self.0.push(Write { value, operation: number, transaction, is_final: true });
+            self.sorted.push(Write { value, operation: number, transaction, is_final: true });
         }
-        self.0.sort_unstable_by_key(|write| (write.value, write.operation));
+        self.ranges.fill(&self.sorted);
+        if !self.sorted.is_sorted_by_key(|write| write.value) {
+            self.sort();
+        }
+    }
+
+    /// Sorts the writes, which are in history order, by value: first into their ranges.
+    fn sort(&mut self) {
+        std::mem::swap(&mut self.sorted, &mut self.scratch);
+        self.sorted.clone_from(&self.scratch);
+        let Ranges { first, shift, starts } = &mut self.ranges;
+        for &write in &self.scratch {
+            let start = &mut starts[((write.value.word() - *first) >> *shift) as usize];
+            self.sorted[*start as usize] = write;
+            *start += 1;
+        }
+        // Each start has come to the next one.
+        starts.rotate_right(1);
+        starts[0] = 0;
+        let last = starts.len() - 1;
+        starts[last] = self.sorted.len() as u32;
+        if !self.sorted.is_sorted_by_key(|write| write.value) {
+            for bounds in starts.windows(2) {
+                let range = &mut self.sorted[bounds[0] as usize..bounds[1] as usize];
+                range.sort_unstable_by_key(|write| (write.value, write.operation));
+            }
+        }
     }
 
     /// The writes of `value`, in history order.
     #[must_use]
+    #[inline]
     pub fn of(&self, value: Value) -> &[Write] {
-        let start = self.0.partition_point(|write| write.value < value);
-        let length = self.0[start..].iter().take_while(|write| write.value == value).count();
-        &self.0[start..start + length]
+        let candidates = &self.sorted[self.ranges.of(value)];
+        let start = candidates.partition_point(|write| write.value < value);
+        let length = candidates[start..].iter().take_while(|write| write.value == value).count();
+        &candidates[start..start + length]
     }
 
     /// All writes, by value.
     #[must_use]
     pub fn all(&self) -> &[Write] {
-        &self.0
+        &self.sorted
     }
 
     /// The last write by another transaction than `reader`.
     #[must_use]
     pub fn last_of_others(&self, reader: u32) -> Option<u32> {
-        let others = self.0.iter().filter(|write| write.transaction != reader);
+        let others = self.sorted.iter().filter(|write| write.transaction != reader);
         others.map(|write| write.operation).max()
     }
 
     /// Writes grouped by value.
     pub fn by_value(&self) -> impl Iterator<Item = &[Write]> {
-        self.0.chunk_by(|a, b| a.value == b.value)
+        self.sorted.chunk_by(|a, b| a.value == b.value)
     }
 }
 

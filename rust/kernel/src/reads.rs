@@ -150,8 +150,10 @@ fn judge_keys(
 ) -> (Judgement, Observations) {
     let sources = Sources::new(history.operation_count());
     let (predicates, born) = (Predicates::of(history), born_keys(history));
+    let has_lists = history.values.list_count() > 0 || history.operations.kinds.contains(&Kind::Append);
     let shares = by_key.shares().into_par_iter().map(|keys| {
-        let mut judge = Judge::new(history, owners, (&counted, doubtful), &sources, (&predicates, &born));
+        let mut judge =
+            Judge::new(history, owners, (&counted, doubtful), &sources, (&predicates, &born), has_lists);
         for key in keys.take_while(|_| !cancel.is_asked()) {
             judge.key(key as u32, by_key.of(key));
         }
@@ -180,6 +182,8 @@ struct Judge<'h> {
     predicates: &'h Predicates,
     /// Keys that a first transaction inserts.
     born: &'h [bool],
+    /// Whether any key may be a list.
+    has_lists: bool,
     writes: Writes,
     gathered: Vec<Operation>,
     /// By predicate: the writes that leave the key in a state which does not match.
@@ -199,6 +203,7 @@ impl<'h> Judge<'h> {
         (counted, doubtful): (&'h [bool], &'h HashMap<u32, Shape>),
         sources: &'h Sources,
         (predicates, born): (&'h Predicates, &'h [bool]),
+        has_lists: bool,
     ) -> Self {
         let (writes, gathered, share) = (Writes::default(), Vec::new(), Share::default());
         let unmatched = HashMap::new();
@@ -210,6 +215,7 @@ impl<'h> Judge<'h> {
             sources,
             predicates,
             born,
+            has_lists,
             writes,
             gathered,
             unmatched,
@@ -223,7 +229,8 @@ impl<'h> Judge<'h> {
     fn key(&mut self, key: u32, operations: &[u32]) {
         let mut gathered = std::mem::take(&mut self.gathered);
         gather(self.history, self.owners, operations, &mut gathered);
-        let known = shape(&gathered, |transaction| self.counted[transaction as usize]);
+        let known = || shape(&gathered, |transaction| self.counted[transaction as usize]);
+        let known = if self.has_lists { known() } else { Shape::Register };
         let shape = self.doubtful.get(&key).copied().unwrap_or(known);
         self.writes.fill(&gathered);
         self.unmatched.clear();

@@ -9,6 +9,7 @@ use super::causal::Demands;
 use super::clocks::PATIENCE;
 use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
+use super::serial_order;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
 use crate::observations::{ABSENT, INITIAL};
@@ -63,14 +64,17 @@ pub fn is_shown_by(dependencies: &Dependencies<'_>, order: &Components, cancel: 
     check.run(cancel) && check.missed.is_empty() && check.contradiction.is_none()
 }
 
-/// Nodes in the order of the input; where that is session after session, as far into each session as into
-/// the others, because sessions mostly ran side by side.
+/// Nodes in the order of the input; where that is session after session, in the order of commit timestamps or of
+/// numbers; where these tell none, as far into each session as into the others, because sessions mostly ran side by side.
 pub(super) fn likely_order(dependencies: &Dependencies<'_>) -> Vec<u32> {
     let mut nodes: Vec<u32> = dependencies.nodes.iter().copied().filter(|&node| node < INITIAL).collect();
     let sessions = &dependencies.sessions;
     let same = nodes.windows(2).filter(|pair| sessions[pair[0] as usize] == sessions[pair[1] as usize]);
     if same.count() * 2 < nodes.len() {
         return nodes;
+    }
+    if let Some(order) = serial_order::numbered(dependencies.history, dependencies.observations).next() {
+        return order.into_iter().map(|transaction| dependencies.nodes[transaction as usize]).collect();
     }
     let starts = &dependencies.row_starts;
     let share = |&node: &u32| {

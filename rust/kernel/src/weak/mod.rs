@@ -15,11 +15,11 @@ pub mod dependencies;
 pub mod direct;
 pub mod explained;
 pub mod guessed_order;
-mod input_order;
 pub mod open_reads;
 pub mod reader;
 pub mod recorded_order;
 mod rows;
+mod serial_order;
 pub mod tree_clock;
 pub mod witness;
 
@@ -135,10 +135,10 @@ fn judge_in_order(
     recorded: RecordedOrder,
     cancel: &Cancel,
 ) -> Judgement {
-    if input_order::satisfies(history, observations, question, &recorded) {
+    if let Some(order) = serial_order::find(history, observations, question, &recorded) {
         let mut judgement = Judgement::all_hold(question);
         if question.keeps_orders {
-            judgement.orders.fill(Some(input_order::of(observations)));
+            judgement.orders.fill(Some(order));
         }
         return judgement;
     }
