@@ -65,10 +65,13 @@ CASES = (
     *(Case("registers.txt", "registers.txt", levels) for levels in ALONE),
     # The same history, written session by session, as many recorders do.
     *(Case("registers-by-session.txt", "registers-by-session.txt", levels) for levels in ALONE),
+    # With transactions numbered in that order, so that nothing tells in which order they ran.
+    *(Case("registers-renumbered.txt", "registers-renumbered.txt", levels) for levels in ALONE[:3]),
     Case("uniform-by-session.txt", "uniform-by-session.txt", ()),
     Case("registers.parquet", "registers.txt", ()),
     # Strong levels that a causal store breaks are left out.
     Case("registers-causal.txt", "registers-causal.txt", ("causal",)),
+    Case("registers-causal-by-session.txt", "registers-causal-by-session.txt", ("causal",)),
     Case("registers-100k.txt", "registers-100k.txt", ("causal",)),
 )
 _LARGE = tuple(Case("million.parquet", "million.txt", levels) for levels in ALONE)
@@ -86,7 +89,9 @@ def measurements(
     _save(_few(REGISTERS, share), "registers.txt", "registers.parquet")
     _save(_few(CAUSAL, share), "registers-causal.txt")
     _save(_few(HUNDRED_THOUSAND, share), "registers-100k.txt")
-    write_by_session(DATA / "registers.txt", DATA / "registers-by-session.txt")
+    for name in ("registers", "registers-causal"):
+        write_by_session(DATA / f"{name}.txt", DATA / f"{name}-by-session.txt")
+    renumber(DATA / "registers-by-session.txt", DATA / "registers-renumbered.txt")
     _save(_few(UNIFORM, share), "uniform.txt")
     write_by_session(DATA / "uniform.txt", DATA / "uniform-by-session.txt")
     yield from _measured(cases, repeats)
@@ -144,6 +149,15 @@ def write_by_session(source: Path, target: Path) -> None:
 def _session(line: bytes) -> int:
     """The session of `w(key,value,session,transaction)`."""
     return int(line.split(b",")[2])
+
+
+def renumber(source: Path, target: Path) -> None:
+    """Plume text in which transactions are numbered in the order of their lines."""
+    numbers: dict[bytes, int] = {}
+    with source.open("rb") as lines, target.open("wb") as file:
+        for line in lines:
+            operation, _, transaction = line.rpartition(b",")
+            file.write(b"%s,%d)\n" % (operation, numbers.setdefault(transaction, len(numbers))))
 
 
 def _measured(cases: tuple[Case, ...], repeats: int) -> Iterator[Measurement]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,15 +13,17 @@ from isoscope.history import (
     EvidenceKind,
     Extent,
     Interval,
+    OperationKind,
     Status,
     Transaction,
     VersionSource,
 )
 from isoscope.recorder import build
+from tests.reference.histories import random_history
 from tests.small_transactions import append, read, transaction, write
 
 if TYPE_CHECKING:
-    from isoscope.history import Scalar
+    from isoscope.history import History, Scalar
 
 VALUES, ORDER, CLOCK, CLIENT = EvidenceKind
 ABSENT, PARTIAL, COMPLETE = Extent
@@ -112,6 +115,22 @@ def test_repeated_values_count_pairs_of_key_and_value_that_several_wrote(
         initial=initial,
     )
     assert history.evidence.repeated_values == repeated
+
+
+def test_values_repeat_if_several_wrote_one_or_one_appended_it_twice() -> None:
+    histories = [random_history(random.Random(seed)) for seed in range(400)]
+    repeating = [_repeats(history) for history in histories]
+    assert [history.columns.repeats() for history in histories] == repeating
+    assert 40 < sum(repeating) < 360
+
+
+def _repeats(history: History) -> bool:
+    def appended(each: Transaction) -> list[tuple[str, str]]:
+        appends = (o for o in each.operations if o.kind is OperationKind.APPEND)
+        return [(repr(o.key), repr(o.value)) for o in appends]
+
+    twice = (len(set(pairs)) < len(pairs) for pairs in map(appended, history))
+    return history.evidence.repeated_values > 0 or any(twice)
 
 
 def test_only_present_evidence_is_listed() -> None:

@@ -215,9 +215,9 @@ impl Columns {
         Kind::ALL.map(Kind::as_str).into_iter().zip(counts).into_py_dict(py)
     }
 
-    /// Whether a transaction appended an element to a list more than once.
-    fn appends_twice(&self) -> bool {
-        evidence::appends_twice(&self.history)
+    /// Whether a value of a key was written by several transactions, or appended twice by one.
+    fn repeats(&self, py: Python<'_>) -> PyResult<bool> {
+        interruptible(py, |cancel| evidence::repeats(&self.history, cancel))
     }
 
     /// How many transactions there are of each status, by its name.

@@ -96,19 +96,31 @@ pub fn present(history: &History) -> [bool; EvidenceKind::COUNT] {
     [true, ordered, clock, client]
 }
 
-/// Whether a transaction appended an element to a list more than once.
+/// Whether a value of a key was written more than once: by several transactions, the initial one included, or appended
+/// twice by one.
 #[must_use]
-pub fn appends_twice(history: &History) -> bool {
-    let operations = &history.operations;
-    let mut appended = Vec::new();
-    (0..history.transaction_count()).any(|transaction| {
-        appended.clear();
-        let appends =
-            history.operations_of(transaction).filter(|&place| operations.kinds[place] == Kind::Append);
-        appended.extend(appends.map(|place| (operations.keys[place], operations.values[place])));
-        appended.sort_unstable();
-        appended.windows(2).any(|pair| pair[0] == pair[1])
+pub fn repeats(history: &History, cancel: &Cancel) -> bool {
+    let owners = history.transaction_of_operation();
+    let by_key = ByKey::new(history);
+    by_key.shares().into_par_iter().any(|keys| {
+        let (mut writes, mut operations) = (Writes::default(), Vec::new());
+        keys.take_while(|_| !cancel.is_asked()).any(|key| {
+            gather(history, &owners, by_key.of(key), &mut operations);
+            writes.fill(&operations);
+            let (_, initial) = shape_and_initial(history, key as u32, &operations);
+            let mut values = writes.by_value();
+            values.any(|same| is_repeated(history, same, initial) || is_appended_twice(history, same))
+        })
     })
+}
+
+fn is_appended_twice(history: &History, same: &[Write]) -> bool {
+    if same.len() == 1 {
+        return false;
+    }
+    let appends = same.iter().filter(|w| history.operations.kinds[w.operation as usize] == Kind::Append);
+    let appenders: Vec<u32> = appends.map(|write| write.transaction).collect();
+    appenders.windows(2).any(|pair| pair[0] == pair[1])
 }
 
 fn all_committed(history: &History, has: impl Fn(&History, usize) -> bool) -> bool {
@@ -141,10 +153,7 @@ struct OfKeys {
 
 impl OfKeys {
     fn add(&mut self, history: &History, writes: &Writes, key: u32, operations: &[Operation]) {
-        let statuses = &history.transactions.statuses;
-        let did_not_abort = |transaction: u32| statuses[transaction as usize] != Status::Aborted;
-        let shape = shape(operations, did_not_abort);
-        let initial = if shape == Shape::List { Value::NOTHING } else { history.initial.of(key) };
+        let (shape, initial) = shape_and_initial(history, key, operations);
         for same in writes.by_value() {
             self.repeated += u64::from(is_repeated(history, same, initial));
         }
@@ -156,6 +165,13 @@ impl OfKeys {
         };
         self.all_ordered &= writes.by_value().filter(missing).nth(1).is_none();
     }
+}
+
+/// The shape of a key as transactions that did not abort show it, and its initial value; a list starts empty.
+fn shape_and_initial(history: &History, key: u32, operations: &[Operation]) -> (Shape, Value) {
+    let statuses = &history.transactions.statuses;
+    let shape = shape(operations, |transaction| statuses[transaction as usize] != Status::Aborted);
+    (shape, if shape == Shape::List { Value::NOTHING } else { history.initial.of(key) })
 }
 
 fn is_repeated(history: &History, same: &[Write], initial: Value) -> bool {

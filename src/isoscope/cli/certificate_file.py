@@ -146,7 +146,7 @@ def _names(history: History, report: Report) -> Names:
         id_of=_Labels(history).id_of,
         sources=sources,
         is_contradictory=_is_contradictory(report, sources),
-        repeats=_repeats(history),
+        repeats=history.columns.repeats(),
         has_open_ends=bool(report.history["indeterminate"]),
     )
 
@@ -192,11 +192,6 @@ def _sources(history: History) -> Iterator[str]:
     if EvidenceKind.TIMESTAMPS in history.evidence.present:
         yield "timestamps"
     yield from (str(order.source) for order in history.version_orders)
-
-
-def _repeats(history: History) -> bool:
-    """Whether a value was written more than once; of a list, also by one transaction."""
-    return history.evidence.repeated_values > 0 or history.columns.appends_twice()
 
 
 def _is_contradictory(report: Report, sources: frozenset[str]) -> bool:
