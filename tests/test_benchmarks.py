@@ -91,6 +91,10 @@ def test_session_by_session_is_the_same_history(tmp_path: Path) -> None:
     sessions = [transaction.session_id for transaction in other]
     assert sessions == sorted(map(int, map(str, sessions)))
     assert sorted((t.session_id, t.id) for t in one) == [(t.session_id, t.id) for t in other]
+    weak.renumber(target, renumbered := tmp_path / "renumbered.txt")
+    again = list(formats.load(renumbered))
+    assert [transaction.id for transaction in again] == list(range(len(again)))
+    assert [t.operations for t in again] == [t.operations for t in other]
 
 
 @pytest.mark.parametrize("figure", growth.FIGURES)
