@@ -29,6 +29,7 @@ pub mod relation;
 pub mod simulate;
 pub mod solver;
 pub mod sub_history;
+pub mod told_order;
 pub mod value;
 pub mod versions;
 pub mod weak;

@@ -5,7 +5,7 @@ use super::dependencies::{Dependencies, Order};
 use super::level_outcomes::LevelOutcomes;
 use super::lookup::Lookup;
 use super::open_reads::{PossibleVersions, suppose_versions};
-use super::replayed_order::{is_session_by_session, replayed_order};
+use super::replayed_order::{hinted_order, replayed_order};
 use super::saturation::{Saturation, saturate};
 use super::version_readers::Readers;
 use super::witness_order::Proof;
@@ -60,7 +60,7 @@ struct Guessing<'g, 'h> {
 
 impl Guessing<'_, '_> {
     fn run(&mut self) {
-        let is_blind = is_session_by_session(self.all, self.lookup);
+        let is_blind = hinted_order(self.all, self.lookup).is_none();
         let mut saturated: Option<Order> = None;
         for order in Order::ALL.into_iter().rev() {
             let is_untimed = order == Order::RealTime && !self.judge.times.is_complete;

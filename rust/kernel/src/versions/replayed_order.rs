@@ -2,8 +2,9 @@
 //!
 //! A transaction can run when all that are known to come before it have, and when every version that it
 //! overwrites has been read by all that read it. Of those that can, the one that likely came first does: by
-//! real time, otherwise by its place in the file or, where that is session after session, in its session. When
-//! none can, one that does the least harm runs anyway. Cost: near linear, whatever the order of the file.
+//! real time, otherwise by its place in the file; where that is session after session, by timestamps or numbers if they
+//! tell an order, otherwise by its place in the session. When none can, one that does the least harm runs anyway. Cost:
+//! near linear, whatever the order of the file.
 
 use super::dependencies::{Dependencies, Order, Pairs, Parts};
 use super::lookup::Lookup;
@@ -12,6 +13,7 @@ use super::saturation::Saturation;
 use super::version_readers::Readers;
 use crate::graph::Edges;
 use crate::observations::ABSENT;
+use crate::told_order::told_orders;
 use hashbrown::HashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -353,9 +355,23 @@ impl<'r, 'h> Replay<'r, 'h> {
 
 /// Which transactions likely came first, by node.
 fn hints(all: &Dependencies, lookup: &Lookup<'_>) -> Vec<u32> {
-    let count = all.len() as u32;
-    let mut nodes: Vec<u32> = (0..count).collect();
+    let nodes = hinted_order(all, lookup).unwrap_or_else(|| {
+        let shares = shares(&all.sessions);
+        let mut nodes = in_input_order(all);
+        nodes.sort_by_key(|&node| shares[node as usize]);
+        nodes
+    });
+    let mut hints = vec![0; all.len()];
+    nodes.iter().zip(0..).for_each(|(&node, place)| hints[node as usize] = place);
+    hints
+}
+
+/// The nodes in an order that the history tells: that of its times or of the file; in a file with mostly one session
+/// after the other, that of its timestamps or numbers.
+#[must_use]
+pub fn hinted_order(all: &Dependencies, lookup: &Lookup<'_>) -> Option<Vec<u32>> {
     let transaction = |node: u32| all.transactions[node as usize];
+    let mut nodes = in_input_order(all);
     if lookup.times.is_complete && lookup.times.is_known {
         let time = |node: u32| {
             let (invoke, complete) =
@@ -363,28 +379,23 @@ fn hints(all: &Dependencies, lookup: &Lookup<'_>) -> Vec<u32> {
             (complete.or(invoke), invoke, transaction(node))
         };
         nodes.sort_by_cached_key(|&node| time(node));
-    } else {
-        nodes.sort_unstable_by_key(|&node| transaction(node));
-        if is_session_by_session(all, lookup) {
-            let shares = shares(&all.sessions);
-            nodes.sort_by_key(|&node| shares[node as usize]);
-        }
+        return Some(nodes);
     }
-    let mut hints = vec![0; all.len()];
-    nodes.iter().zip(0..).for_each(|(&node, place)| hints[node as usize] = place);
-    hints
+    let session = |node: u32| all.sessions[node as usize];
+    if 2 * nodes.windows(2).filter(|pair| session(pair[0]) == session(pair[1])).count() < nodes.len() {
+        return Some(nodes);
+    }
+    let told = told_orders(lookup.history, &lookup.observations.counted).next()?;
+    let mut places = vec![0; lookup.history.transaction_count()];
+    told.iter().zip(0u32..).for_each(|(&transaction, place)| places[transaction as usize] = place);
+    nodes.sort_by_key(|&node| places[transaction(node) as usize]);
+    Some(nodes)
 }
 
-/// Whether the order of the file is no hint: it has no times, and mostly one session after the other.
-#[must_use]
-pub fn is_session_by_session(all: &Dependencies, lookup: &Lookup<'_>) -> bool {
-    if lookup.times.is_complete && lookup.times.is_known {
-        return false;
-    }
+fn in_input_order(all: &Dependencies) -> Vec<u32> {
     let mut nodes: Vec<u32> = (0..all.len() as u32).collect();
     nodes.sort_unstable_by_key(|&node| all.transactions[node as usize]);
-    let session = |node: u32| all.sessions[node as usize];
-    2 * nodes.windows(2).filter(|pair| session(pair[0]) == session(pair[1])).count() >= nodes.len()
+    nodes
 }
 
 /// How far into its session each node is: sessions mostly ran side by side.

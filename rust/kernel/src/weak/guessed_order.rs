@@ -9,10 +9,10 @@ use super::causal::Demands;
 use super::clocks::PATIENCE;
 use super::dependencies::{Dependencies, Read};
 use super::reader::Reader;
-use super::serial_order;
 use crate::cancel::Cancel;
 use crate::graph::{Components, Edges};
 use crate::observations::{ABSENT, INITIAL};
+use crate::told_order::told_orders;
 
 /// After so many guesses they are not worth it.
 const GUESSES: usize = 16;
@@ -73,7 +73,7 @@ pub(super) fn likely_order(dependencies: &Dependencies<'_>) -> Vec<u32> {
     if same.count() * 2 < nodes.len() {
         return nodes;
     }
-    if let Some(order) = serial_order::numbered(dependencies.history, dependencies.observations).next() {
+    if let Some(order) = told_orders(dependencies.history, &dependencies.observations.counted).next() {
         return order.into_iter().map(|transaction| dependencies.nodes[transaction as usize]).collect();
     }
     let starts = &dependencies.row_starts;

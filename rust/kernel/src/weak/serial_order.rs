@@ -12,6 +12,7 @@ use super::recorded_order::RecordedOrder;
 use crate::history::History;
 use crate::observations::{ABSENT, INITIAL, Observations};
 use crate::predicates::first_transactions;
+use crate::told_order::{in_input_order, told_orders};
 use rayon::prelude::*;
 
 /// The transactions that count in an order that is known to satisfy the levels that are asked for, if nothing else is
@@ -31,70 +32,9 @@ pub(super) fn find(
     if observations.reads_latest
         && (0..history.session_ids.len()).all(|session| history.transactions_of(session).is_sorted())
     {
-        return Some(of_input(observations));
+        return Some(in_input_order(&observations.counted));
     }
-    numbered(history, observations).find(|order| reads_latest(history, observations, order))
-}
-
-/// The transactions that count, in the order of the input.
-fn of_input(observations: &Observations) -> Vec<u32> {
-    let all = 0..observations.counted.len() as u32;
-    all.filter(|&transaction| observations.counted[transaction as usize]).collect()
-}
-
-/// Other orders of the transactions that count in which sessions go forward: that of their commit timestamps, and that
-/// of their numbers.
-pub(super) fn numbered(history: &History, observations: &Observations) -> impl Iterator<Item = Vec<u32>> {
-    let columns = &history.transactions;
-    let by_commit = move || {
-        let commit = |transaction: u32| columns.commits.get(transaction as usize).parts();
-        let mut marked = marked(history, observations, commit)?;
-        // Sessions one after the other are ascending runs, which this sort merges.
-        marked.par_sort();
-        Some(marked.into_iter().map(|(_, transaction)| transaction).collect())
-    };
-    let by_number = move || {
-        let number = |transaction: u32| columns.ids[transaction as usize].as_small();
-        marked(history, observations, number).and_then(in_order_of_numbers)
-    };
-    std::iter::once_with(by_commit).chain(std::iter::once_with(by_number)).flatten()
-}
-
-/// The transactions that count with such marks, if all have one, sessions go forward, and they do not go forward in the
-/// order of the input.
-fn marked<M: Ord + Copy>(
-    history: &History,
-    observations: &Observations,
-    mark: impl Fn(u32) -> Option<M>,
-) -> Option<Vec<(M, u32)>> {
-    let order = of_input(observations);
-    mark(*order.first()?)?;
-    let marked: Vec<(M, u32)> = order.iter().map(|&each| Some((mark(each)?, each))).collect::<Option<_>>()?;
-    let counts = |transaction: &&u32| observations.counted[**transaction as usize];
-    let goes_forward = |session: usize| {
-        let marks = history.transactions_of(session).iter().filter(counts).map(|&each| mark(each));
-        marks.is_sorted_by(|before, after| before < after)
-    };
-    let is_told = !marked.is_sorted() && (0..history.session_ids.len()).all(goes_forward);
-    is_told.then_some(marked)
-}
-
-/// The transactions in the order of their numbers, which mostly follow each other; none if two share a number.
-fn in_order_of_numbers(mut marked: Vec<(i64, u32)>) -> Option<Vec<u32>> {
-    let count = marked.len();
-    let numbers = || marked.iter().map(|&(number, _)| number);
-    let least = numbers().min().unwrap_or_default();
-    let span = numbers().max().unwrap_or_default().abs_diff(least);
-    if span as usize / 4 > count {
-        marked.par_sort();
-        return Some(marked.into_iter().map(|(_, transaction)| transaction).collect());
-    }
-    let mut places = vec![ABSENT; span as usize + 1];
-    for (number, transaction) in marked {
-        places[number.abs_diff(least) as usize] = transaction;
-    }
-    places.retain(|&transaction| transaction != ABSENT);
-    (places.len() == count).then_some(places)
+    told_orders(history, &observations.counted).find(|order| reads_latest(history, observations, order))
 }
 
 /// Whether every read saw the latest version before it in this order; cores take different parts of it.
@@ -183,9 +123,9 @@ mod tests {
         let text = "w(1,5,0,0)\nr(1,5,1,1)\nr(2,0,1,2)\n";
         let history = read_blocks("plume", text.as_bytes(), text.len()).unwrap();
         let (_, mut observations) = reads::judge(&history, &Cancel::default());
-        assert_eq!(of_input(&observations), [0, 1, 2]);
+        assert_eq!(in_input_order(&observations.counted), [0, 1, 2]);
         observations.counted[1] = false;
-        assert_eq!(of_input(&observations), [0, 2]);
+        assert_eq!(in_input_order(&observations.counted), [0, 2]);
     }
 
     #[test]
