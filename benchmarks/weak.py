@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["LARGE", "WEAK", "write_by_session"]
+__all__ = ["LARGE", "WEAK", "renumber", "write_by_session"]
 
 REPEATS = 3
 #: More transactions are too many for plain traversal.

@@ -26,24 +26,25 @@ struct Size {
     staleness: usize,
 }
 
-/// Plume text, session by session: reads of the latest version before, or of one of those before it.
+/// Plume text, session by session and numbered so: reads of the latest version before, or of one of those before it.
 fn by_session(seed: u64, size: &Size) -> String {
     let mut random = Random(seed * 0x9e37_79b9 + 1);
     let mut versions = vec![vec![0]; size.keys];
     let mut texts = vec![String::new(); size.sessions];
     for transaction in 0..size.transactions {
         let session = random.below(size.sessions);
+        let number = session * size.transactions + transaction;
         for operation in 0..=random.below(4) {
             let (key, value) = (random.below(size.keys), transaction * 4 + operation + 1);
             let versions = &mut versions[key];
             let text = &mut texts[session];
             if random.below(2) == 0 {
                 versions.push(value);
-                writeln!(text, "w({key},{value},{session},{transaction})").unwrap();
+                writeln!(text, "w({key},{value},{session},{number})").unwrap();
             } else {
                 let back = random.below(size.staleness.min(versions.len() - 1) + 1);
                 let value = versions[versions.len() - 1 - back];
-                writeln!(text, "r({key},{value},{session},{transaction})").unwrap();
+                writeln!(text, "r({key},{value},{session},{number})").unwrap();
             }
         }
     }
