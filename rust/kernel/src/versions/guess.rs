@@ -3,9 +3,10 @@
 use super::acyclic_levels::acyclic_levels;
 use super::dependencies::{Dependencies, Order};
 use super::level_outcomes::LevelOutcomes;
+use super::likely_order::told_order;
 use super::lookup::Lookup;
 use super::open_reads::{PossibleVersions, suppose_versions};
-use super::replayed_order::{hinted_order, replayed_order};
+use super::replayed_order::replayed_order;
 use super::saturation::{Saturation, saturate};
 use super::version_readers::Readers;
 use super::witness_order::Proof;
@@ -60,7 +61,7 @@ struct Guessing<'g, 'h> {
 
 impl Guessing<'_, '_> {
     fn run(&mut self) {
-        let is_blind = hinted_order(self.all, self.lookup).is_none();
+        let is_blind = told_order(self.all, self.lookup).is_none();
         let mut saturated: Option<Order> = None;
         for order in Order::ALL.into_iter().rev() {
             let is_untimed = order == Order::RealTime && !self.judge.times.is_complete;

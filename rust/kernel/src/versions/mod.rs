@@ -17,6 +17,7 @@ mod guess;
 pub mod level_cycles;
 mod level_outcomes;
 pub mod levels;
+mod likely_order;
 pub mod lookup;
 pub mod lost_updates;
 mod open_reads;
