@@ -341,4 +341,45 @@ mod tests {
         let operations: usize = covered.iter().map(|&key| by_key.of(key).len()).sum();
         assert_eq!(operations, 1000);
     }
+
+    #[test]
+    fn writes_are_found_by_value_however_values_are_spread() {
+        const EDGE: i64 = 1 << 61;
+        let spreads: [fn(i64) -> i64; 7] = [
+            |number| number,
+            |number| -number,
+            |number| number * number * number,
+            |number| number * 7919 % 101,
+            |number| number % 2 * EDGE,
+            |number| if number % 50 == 3 { -EDGE } else { EDGE - number % 9 },
+            |_| 5,
+        ];
+        for (spread, count) in spreads.into_iter().zip([0, 1, 2, 3, 17, 200, 1000].into_iter().cycle()) {
+            for count in [count, 64, 65] {
+                let value = |number: i64| Value::small(spread(number)).unwrap();
+                let places = (0..count).map(|number| number * 37 % count.max(1));
+                let operations: Vec<Operation> = places
+                    .zip(0..)
+                    .map(|(place, number)| Operation {
+                        value: value(place),
+                        number,
+                        transaction: number / 2,
+                        kind: Kind::Write,
+                        is_unmatched: false,
+                    })
+                    .collect();
+                let mut writes = Writes::default();
+                writes.fill(&operations);
+                let all = writes.all().iter().map(|write| (write.value, write.operation));
+                let mut expected: Vec<_> = operations.iter().map(|one| (one.value, one.number)).collect();
+                expected.sort_unstable();
+                assert_eq!(all.collect::<Vec<_>>(), expected);
+                for wanted in (-2..count + 2).map(value).chain([Value::NIL, Value::UNKNOWN, Value::NOTHING]) {
+                    let found = writes.of(wanted).iter().map(|write| (write.value, write.operation));
+                    let same = expected.iter().filter(|(value, _)| *value == wanted);
+                    assert_eq!(found.collect::<Vec<_>>(), same.copied().collect::<Vec<_>>());
+                }
+            }
+        }
+    }
 }
