@@ -105,9 +105,14 @@ mod tests {
     use crate::reads;
     use crate::weak::reader::WeakLevel;
 
-    fn found(text: &str) -> Option<Vec<u32>> {
+    fn observed(text: &str) -> (History, Observations) {
         let history = read_blocks("plume", text.as_bytes(), text.len()).unwrap();
         let (_, observations) = reads::judge(&history, &Cancel::default());
+        (history, observations)
+    }
+
+    fn found(text: &str) -> Option<Vec<u32>> {
+        let (history, observations) = observed(text);
         let question = Question::new(WeakLevel::Causal, 1);
         find(&history, &observations, question, &RecordedOrder::default())
     }
@@ -121,8 +126,7 @@ mod tests {
     #[test]
     fn transactions_that_do_not_count_have_no_place_in_the_order() {
         let text = "w(1,5,0,0)\nr(1,5,1,1)\nr(2,0,1,2)\n";
-        let history = read_blocks("plume", text.as_bytes(), text.len()).unwrap();
-        let (_, mut observations) = reads::judge(&history, &Cancel::default());
+        let (_, mut observations) = observed(text);
         assert_eq!(in_input_order(&observations.counted), [0, 1, 2]);
         observations.counted[1] = false;
         assert_eq!(in_input_order(&observations.counted), [0, 2]);
@@ -149,8 +153,7 @@ mod tests {
     #[test]
     fn parts_of_an_order_go_on_where_the_one_before_left_off() {
         let text = "w(1,5,0,0)\nr(1,5,1,1)\nw(2,6,1,2)\nr(1,5,0,3)\nr(2,6,0,3)\nw(1,7,1,4)\nr(1,7,0,5)\nr(2,6,0,5)\n";
-        let history = read_blocks("plume", text.as_bytes(), text.len()).unwrap();
-        let (_, observations) = reads::judge(&history, &Cancel::default());
+        let (history, observations) = observed(text);
         let is_latest = |order: &[u32], size: usize| {
             let mut latest = vec![INITIAL; history.keys.len()];
             let mut parts = order.chunks(size).map(|part| Part::of(&history, &observations, part));
